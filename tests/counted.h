@@ -28,7 +28,7 @@ struct limit {
     uint64_t bytes, bytes_per_byte;
 };
 
-/* NULL: there is no such row. */
+/* NULL: no such row. */
 const struct limit *limit_find(const char *name);
 
 /* Whether it stays within the limit for `size` bytes read; else what is wrong is in `why`. */

@@ -3,7 +3,7 @@
  *     cr_assert_happens(done == MANY);
  *
  * A limit exists only to end a hang.  When it is reached, a loop of known length says how busy the
- * machine is, and the wait goes on so many times longer. */
+ * machine is, and the wait goes on for that multiple. */
 #ifndef ORCA_TESTS_PATIENCE_H
 #define ORCA_TESTS_PATIENCE_H
 

@@ -198,7 +198,7 @@ static int report(const struct criterion_test *t, int status, const struct took 
     return !ok;
 }
 
-/* Of tests that ran together: all is well, or nothing is said yet. */
+/* Of tests that ran together: all is well, or nothing is reported yet. */
 static bool report_together(const struct running *r, int status, FILE *tap)
 {
     if (status != 0 || r->told->n_done != r->n)

@@ -21,7 +21,7 @@ read_plan() { # KIND
     done < <(grep -v '^#' tests/plan)
 }
 
-# What runs on a JVM that is no JDK, too.
+# Tests that also run on a JVM that is not a JDK.
 runtime_plan=()
 read_runtime_plan() { # KIND
     local when pattern reason
@@ -39,7 +39,7 @@ planned_on_runtime() { # NAME
     return 1
 }
 
-# Whether a test is to run now, on the N-th JDK of so many (0 is the oldest; a test that runs on none has the last one).  Those of
+# Whether a test is to run now, on the N-th JDK of that number (0 is the oldest; a test that runs on none has the last one).  Those of
 # a line "alternate" take turns: asked for one test on all JDKs, then for the next.
 declare -A turns
 planned() { # NAME N JDKS

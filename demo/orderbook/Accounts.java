@@ -6,8 +6,8 @@ import java.util.Arrays;
  * The members' cash.
  *
  * <p>PROBLEM 4, or rather none: a transfer needs two account locks at once, always the lower number
- * first. The inner lock is contended, the outer one is held meanwhile and so delays others, but the
- * order is the same everywhere: this never deadlocks, and nobody should say that it could.
+ * first. The inner lock is contended, the outer one is held during that and so delays others, but the
+ * order is the same everywhere: this never deadlocks, and no tool should say that it could.
  */
 final class Accounts {
     private static final long OPENING_CASH = 1_000_000_000L;

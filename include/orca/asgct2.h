@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* What CallTrace.num_frames says when there are no frames. */
+/* CallTrace.num_frames when there are no frames. */
 enum {
     NO_JAVA_FRAME = 0,
     NO_CLASS_LOAD = -1, /* AsyncGetCallTrace2Init has not done its work (yet) */

@@ -25,8 +25,8 @@ struct alloc_news {
 /* A table for the calling OS thread; NULL: out of memory.  Takes a lock. */
 struct alloc_counts *alloc_counts_new(void);
 
-/* Count an object of so many bytes.  False: the table is full (tens of thousands of keys: virtual
- * threads that came by), or memory is out; it is not counted: end this table, and begin another.
+/* Count an object of that many bytes.  False: the table is full (tens of thousands of keys, from
+ * virtual threads), or memory is out. The object is not counted: end this table and begin another.
  * Only its own thread. */
 bool alloc_counts_add(struct alloc_counts *t, struct alloc_key key, uint64_t bytes);
 
@@ -36,7 +36,7 @@ void alloc_counts_end(struct alloc_counts *t);
 /* What all threads have counted since the last call.  One thread at a time. */
 void alloc_counts_news(void (*visit)(void *ctx, const struct alloc_news *n), void *ctx);
 
-/* Free all; nobody counts any more. */
+/* Free all; no thread counts any longer. */
 void alloc_counts_free(void);
 
 #endif

@@ -40,8 +40,8 @@ static const struct maker {
     {NULL, "java/util/Arrays", "copyOfRange", "([" OBJECT "II" CLASS ")[" OBJECT, "copyOfRange"},
 };
 
-/* What OrcaHeap itself runs on must not call it.  A method handle's constructor call makes its
- * object by allocateInstance, and Object's constructor tells of it. */
+/* The code that OrcaHeap itself uses must not call it.  A method handle's constructor call makes
+ * its object by allocateInstance, and Object's constructor reports it. */
 static const char *const never[] = {
     "java/lang/OrcaHeap", "java/lang/OrcaKind", "java/lang/OrcaHolds", "java/lang/OrcaProbe",
     "orca/probe/Natives", "orca/probe/Query",   "orca/probe/QueryLock"};
@@ -88,7 +88,7 @@ static bool is_maker_in(const struct maker *m, const char *class)
            !(instance && strncmp(class, method_handle, sizeof method_handle - 1) == 0);
 }
 
-/* Its code is what the compilers replace by their own: who calls it tells. */
+/* The compilers replace its code by their own: its callers report. */
 static bool is_replaced(const char *class, const struct cf_method *m)
 {
     return strcmp(class, "jdk/internal/misc/Unsafe") == 0 &&

@@ -25,7 +25,7 @@ uint32_t alloc_edits(const char *class_, const struct cf_method *m, struct cf_ed
 /* Define OrcaHeap.  Inside natives_from_java.  False: this JVM does not let us. */
 bool alloc_define(JNIEnv *jni);
 
-/* Every object from now on; no more. */
+/* Every object from now on; none from now on. */
 bool alloc_start(JNIEnv *jni);
 void alloc_stop(JNIEnv *jni);
 

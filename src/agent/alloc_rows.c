@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Pages that nobody counts in do not exist.  ENTRIES, PROBES, the hash and the cells are as
+/* Pages without counts do not exist.  ENTRIES, PROBES, the hash and the cells are as
  * java/java/lang/OrcaHeap.java has them. */
 enum { ROWS = 1024, KINDS = 2048, ENTRIES_BITS = 12, ENTRIES = 1 << ENTRIES_BITS, PROBES = 4 };
 
@@ -42,7 +42,7 @@ static struct {
     struct had *had;
     bool open;
     struct alloc_row rows[ROWS];
-    _Atomic uint32_t n_rows; /* so many have been in use */
+    _Atomic uint32_t n_rows; /* rows that have been in use */
     struct {
         class_id class_;
         uint64_t size;

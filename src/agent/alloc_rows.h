@@ -23,9 +23,9 @@ struct alloc_row; /* of a platform thread */
 /* For this recording.  Returns the directory's address, the same each time; 0: no memory. */
 uintptr_t alloc_rows_open(void);
 
-/* Where in a row a class is counted: bytes from its beginning; -1: nowhere, each object is to be
- * told.  size: of an object; 0: an array, whose bytes are counted behind the number.  Any thread.
- * Takes a lock. */
+/* Where in a row a class is counted: bytes from its beginning; -1: nowhere, each object is
+ * reported.  size: of an object; 0: an array, whose bytes are counted behind the number.  Any
+ * thread. Takes a lock. */
 int32_t alloc_rows_place(class_id class_, uint64_t size);
 
 /* A row for the calling platform thread; NULL: there are too many, or alloc_rows_open was not
@@ -42,7 +42,7 @@ void alloc_row_leave(struct alloc_row *row);
 /* What all rows have counted since the last call.  One thread at a time. */
 void alloc_rows_news(void (*visit)(void *ctx, const struct alloc_news *n), void *ctx);
 
-/* The recording is over: nobody finds a row, all are empty. */
+/* The recording is over: no thread finds a row, all are empty. */
 void alloc_rows_close(void);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     AT_THE_END = 256,
 };
 
-/* word: (lock, thread); 0: nobody.  since and tries belong to it, and are hints: a torn view asks
+/* word: (lock, thread); 0: none.  since and tries belong to it, and are hints: a torn view asks
  * once too often or too seldom. */
 static struct slot {
     _Atomic uint64_t word, since;
@@ -28,7 +28,7 @@ struct answered {
     int n, left; /* how many may still be asked for */
 };
 
-/* Somebody has been noted: till then a tick looks at one word. */
+/* A thread has been noted: until then a tick looks at one word. */
 static _Atomic bool any;
 
 static struct slot *slot_of(thread_id waiter)
@@ -45,7 +45,7 @@ void asked_owners_forget(void)
 void asked_owners_init(void)
 {
     asked_owners_forget();
-    atomic_store_explicit(&any, false, memory_order_relaxed); /* nobody else is there yet */
+    atomic_store_explicit(&any, false, memory_order_relaxed); /* no other thread is there yet */
 }
 
 void asked_owners_note(thread_id waiter, lock_id lock, uint64_t now)

@@ -10,7 +10,7 @@
 
 #include "agent/threads.h"
 
-/* A recording begins: nobody is there yet. */
+/* A recording begins: no thread is there yet. */
 void asked_owners_init(void);
 
 /* The thread has begun to wait for a monitor of which it does not know the owner. */
@@ -19,7 +19,7 @@ void asked_owners_note(thread_id waiter, lock_id lock, uint64_t now);
 /* It has it. */
 void asked_owners_over(thread_id waiter);
 
-/* Whether somebody has waited so for long enough to be asked for; cheap, no JVM call. */
+/* Whether a thread has waited like this for long enough to be asked for; cheap, no JVM call. */
 bool asked_owners_due(void);
 
 /* Ask for those that are due; `all`: for all of them, the recording ends.  The JVM answers at a

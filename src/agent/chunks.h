@@ -20,7 +20,7 @@ struct chunks_of {
  * is pending nothing is done. */
 void chunks_learn(const struct chunks_of *of);
 
-/* They were not what JVMTI says: no more of them. */
+/* They differed from JVMTI's: stop using them. */
 void chunks_give_up(struct walker *walker);
 
 #endif

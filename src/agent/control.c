@@ -58,7 +58,7 @@ static void accept_client(void)
     close(fd);
 }
 
-/* Who may not ask is told so, or would take it for a broken agent. */
+/* A client without permission gets an answer; silence would look like a broken agent. */
 static int refuse(struct err *err)
 {
     return err_set(err, -EPERM,
@@ -141,7 +141,7 @@ static bool idle(void)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* Whether the agent has nothing to do any more: then the JVM is left as it was. */
+/* Whether the agent has nothing left to do: then the JVM is left as it was. */
 static bool is_over(void)
 {
     bool over;

@@ -24,7 +24,7 @@ int control_start(JavaVM *vm, struct err *err);
 /* Begin a recording in this running JVM, on a Java thread: options as those of -agentpath. */
 int control_attach(JavaVM *vm, const char *options, struct err *err);
 
-/* The JVM ends: nobody finds the socket any more.  Does not wait. */
+/* The JVM ends: no client finds the socket any longer.  Does not wait. */
 void control_end(void);
 
 #endif

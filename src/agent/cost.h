@@ -1,5 +1,5 @@
-/* cost.h - what recording costs the program's threads, while somebody wants to know (sums.h): the
- * time of one call in 64 into the agent, taken for that of all.  Any thread. */
+/* cost.h - what recording costs the program's threads, while it is needed (sums.h): the time of one
+ * call in 64 into the agent, taken for that of all.  Any thread. */
 #ifndef ORCA_AGENT_COST_H
 #define ORCA_AGENT_COST_H
 

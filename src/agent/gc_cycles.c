@@ -28,8 +28,8 @@ static struct {
 
 /* --- a cycle has ended ------------------------------------------------------------------------ */
 
-/* The management counts ms from a moment that it does not tell: GcCycles finds it.  Where it could
- * not: nobody hears of a cycle before its end, so that moment was this long ago at least. */
+/* The management counts ms from a moment that it does not report: GcCycles finds it. Where it could
+ * not: a cycle is reported after its end, so that moment was at least this long ago. */
 static int64_t origin(int64_t now, jlong end_ms)
 {
     int64_t known = atomic_load_explicit(&cycles.origin, memory_order_relaxed); /* set once */

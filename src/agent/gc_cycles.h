@@ -15,7 +15,7 @@ bool gc_cycles_due(void);
 /* Begin to listen; once in a recording.  On a Java thread. */
 void gc_cycles_start(JNIEnv *jni);
 
-/* Listen no more. */
+/* Stop listening. */
 void gc_cycles_stop(JNIEnv *jni);
 
 #endif

@@ -20,7 +20,7 @@ static struct {
 void gc_names_reset(void)
 {
     for (size_t i = 0; i < NAMES; i++)
-        atomic_store_explicit(&names[i].state, FREE, memory_order_relaxed); /* nobody records yet */
+        atomic_store_explicit(&names[i].state, FREE, memory_order_relaxed); /* no recording yet */
 }
 
 static gc_name_id put(size_t slot, const char *text)
@@ -36,7 +36,7 @@ gc_name_id gc_names_id(const char *text)
 {
     for (size_t i = 0; i < NAMES; i++) {
         int state = FREE;
-        /* acquire: of the text, when it is somebody else's slot */
+        /* acquire: of the text, when it is another thread's slot */
         if (atomic_compare_exchange_strong_explicit(&names[i].state, &state, TAKEN,
                                                     memory_order_acquire, memory_order_acquire))
             return put(i, text);

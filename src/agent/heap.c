@@ -37,7 +37,7 @@ static struct {
     jvmtiEnv *jvmti; /* made once, and stays: see onload.c */
     bool sampling;   /* its environment has the capability */
     struct wish now;
-    bool follows; /* there are objects whose ends are to be told, also when groups are off */
+    bool follows; /* some objects' ends must be reported, even when groups are off */
     bool runs;    /* the heap thread */
     pthread_t thread;
     _Atomic uint32_t stop; /* a futex */
@@ -209,7 +209,7 @@ static int open_environment(JavaVM *vm, struct err *err)
         e = (*heap.jvmti)->SetEventCallbacks(heap.jvmti, &c, sizeof c);
     if (e == JVMTI_ERROR_NONE)
         return 0;
-    (*heap.jvmti)->DisposeEnvironment(heap.jvmti); /* nobody has seen it yet */
+    (*heap.jvmti)->DisposeEnvironment(heap.jvmti); /* no other thread has seen it yet */
     heap.jvmti = NULL;
     return err_set(err, -ENOTSUP, "the JVM refuses the capabilities: %s", jvmti_error_name(e));
 }
@@ -296,8 +296,8 @@ static jint JNICALL count_object(jlong class_tag, jlong size, jlong *tag, jint l
     return 0;
 }
 
-/* What was allocated before the first probe could be called, and is there: the JVM is being
- * initialised, and its heap small. */
+/* Live objects that were allocated before the first probe could be called: the JVM is being
+ * initialised, and its heap is small. */
 static void note_before(void)
 {
     static const jvmtiHeapCallbacks callbacks = {.heap_iteration_callback = count_object};

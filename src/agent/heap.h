@@ -30,9 +30,9 @@ bool heap_wants_stacks(void);
 /* Whether objects have numbers now. */
 bool heap_follows(void);
 
-/* The recording ends.  heap_quiet: the JVM tells of objects no more; behind the probes.
- * heap_finish: then, when nobody is inside the guard any more, the last events are written; before
- * the recorder is closed.  heap_free: what was kept for them. */
+/* The recording ends.  heap_quiet: the JVM no longer reports objects; after the probes.
+ * heap_finish: then, once no thread is inside the guard, the last events are written; before the
+ * recorder is closed.  heap_free: what was kept for them. */
 void heap_quiet(void);
 void heap_finish(void);
 void heap_free(JNIEnv *jni);

@@ -74,8 +74,8 @@ static void add(void *ctx, const struct object_facts *f)
     }
 }
 
-/* HotSpot's service thread tells of the ends of objects some time after the collection.  Who sets
- * how ObjectFree is told waits until it has, and tells the rest itself
+/* HotSpot's service thread reports the ends of objects some time after the collection.  A thread
+ * that switches ObjectFree waits until it has, and reports the rest itself
  * (JvmtiTagMap::flush_object_free_events). */
 static int collect(JNIEnv *jni, struct err *err)
 {

@@ -47,8 +47,8 @@ int heap_walk_follow(struct heap_walk *w, jobject from, heap_visitor visit, void
  * objects of classes that are being unloaded then, and has crashed. */
 bool heap_walk_sees_all(JNIEnv *jni);
 
-/* How many objects of exactly this class there are, and their bytes; those that nothing refers to
- * any more included, until they are collected.  -ENOTSUP where heap_walk_sees_all does not hold. */
+/* How many objects of exactly this class there are, and their bytes; including unreachable ones
+ * that are not collected yet.  -ENOTSUP where heap_walk_sees_all does not hold. */
 int heap_walk_count(struct heap_walk *w, jclass class_, uint64_t *count, uint64_t *bytes,
                     struct err *err);
 

@@ -120,7 +120,7 @@ static void put_class(struct xml *x, const struct heap_class *c)
     end(x);
 }
 
-/* --- what is said before the walk ------------------------------------------------------------- */
+/* --- written before the walk ------------------------------------------------------------------ */
 
 /* Whether this is the first time that the object of a place is met. */
 static bool is_new(struct xml *x, uint32_t place)
@@ -159,8 +159,8 @@ static int by_tid(const void *a, const void *b)
     return (x->java_tid > y->java_tid) - (x->java_tid < y->java_tid);
 }
 
-/* The number of a Thread object, which is told here, so that its locals can be told to be its; 0:
- * it cannot be numbered. */
+/* The number of a Thread object, which is written here, so that its locals can name it; 0: it
+ * cannot be numbered. */
 static uint64_t put_thread_object(struct xml *x, jthread thread)
 {
     jvmtiEnv *jvmti = x->walk.jvmti;
@@ -238,7 +238,7 @@ static int put_threads(struct xml *x, struct err *err)
     (*x->jni)->DeleteLocalRef(x->jni, class_);
     if (!tid) {
         (*x->jni)->ExceptionClear(x->jni);
-        return 0; /* roots are told without their threads */
+        return 0; /* roots are written without their threads */
     }
     jvmtiError e = (*x->walk.jvmti)->GetAllThreads(x->walk.jvmti, &n, &threads);
     if (e != JVMTI_ERROR_NONE)
@@ -298,7 +298,7 @@ static const char *kind_name(jvmtiHeapReferenceKind kind)
     return name ? name : "UNKNOWN";
 }
 
-/* The number of what a reference leads to, which is told when it is met for the first time. */
+/* The number of a reference's target, which is written when it is met for the first time. */
 static uint64_t meet(struct xml *x, const struct heap_edge *e)
 {
     uint32_t place;
@@ -379,7 +379,7 @@ static void put_reference(struct xml *x, const struct heap_edge *e, uint64_t num
     x->references++;
 }
 
-/* The class of an object is said where the object is. */
+/* The class of an object is written with the object. */
 static jint visit(void *ctx, const struct heap_edge *e)
 {
     struct xml *x = ctx;

@@ -61,7 +61,8 @@ static const struct juc {
     {JUC_LOCKS "StampedLock", "tryConvertToOptimisticRead", STAMPED_READ, false, true},
 };
 
-/* What OrcaHolds itself runs on, and what runs while a thread is not quite a thread. */
+/* The code that OrcaHolds itself uses, and the code that runs while a thread is starting or
+ * ending. */
 static const char *const never[] = {"java/lang/Orca",          "orca/probe/",    "java/lang/Thread",
                                     "java/lang/VirtualThread", "java/lang/ref/", "java/lang/Object",
                                     "java/lang/Class",         "jdk/internal/"};

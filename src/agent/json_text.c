@@ -14,7 +14,7 @@ void json_put_chars(struct buf *b, const jchar *chars, jint n)
             buf_printf(b, "\\%c", (char)c);
         else if (c >= ' ' && c <= '~')
             buf_putc(b, (char)c);
-        else if (c >= 0xD800 && c <= 0xDFFF && /* half of a pair by itself is no text */
+        else if (c >= 0xD800 && c <= 0xDFFF && /* half of a surrogate pair is not text */
                  !(c < 0xDC00 && i + 1 < n && chars[i + 1] >= 0xDC00 && chars[i + 1] <= 0xDFFF) &&
                  !(c >= 0xDC00 && i > 0 && chars[i - 1] >= 0xD800 && chars[i - 1] < 0xDC00))
             buf_puts(b, "\\ufffd");

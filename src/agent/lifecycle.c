@@ -311,8 +311,8 @@ static void update_sched(void)
         sched_start(&setup);
 }
 
-/* Not with control=off: without the control thread a recording may end by itself, and nobody would
- * read what the JVM goes on to write. */
+/* Not with control=off: without the control thread a recording may end by itself, and no thread
+ * would read what the JVM goes on to write. */
 static void update_safepoints(JNIEnv *jni)
 {
     bool asked = agent.settings.groups[GROUP_safepoints];
@@ -363,7 +363,7 @@ static void begin(JNIEnv *jni, jthread thread)
         alloc_own_end(jni);
 }
 
-/* What the JVM does at a time; also keeps the end of the JVM and a detach apart. */
+/* The phase of the JVM; also separates the end of the JVM and a detach. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 
 static int start(JNIEnv *jni, jthread thread, struct err *err)
@@ -546,7 +546,7 @@ static void end_recording(JNIEnv *jni, struct recorder_result *r)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* So that nobody takes what was not asked for, for what did not happen. */
+/* So that a reader does not take events that were not asked for, for events that did not happen. */
 static void note_switch(const bool *on, const bool *off)
 {
     static struct buf changes;
@@ -591,8 +591,8 @@ static void switch_groups(JNIEnv *jni, bool *wanted)
         alloc_own_end(jni);
 }
 
-/* Those that are asked for now; what of them is left out is told, and no error where there is
- * more. */
+/* The groups that are asked for now. Those that are left out are reported, which is an error only
+ * when none remain. */
 static int check_left_out(bool asked[GROUP_LIMIT], const bool wanted[GROUP_LIMIT],
                           struct buf *reply, struct err *err)
 {

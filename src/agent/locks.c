@@ -50,8 +50,8 @@ static struct {
     struct map named; /* classes known by name only: hash of the signature -> id */
 } ids = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Locks that were told by hash, and that no thread has come by yet.  As long as more may be told
- * of, also those that threads have come by, so that nobody gives them a second id.  Under
+/* Locks that were reported by hash, and that no thread has met yet.  As long as more may be
+ * reported, also those that threads have met, so that no thread gives them a second id.  Under
  * ids.lock. */
 enum { TOLD_MAX = 8192, MET_MAX = 4096 };
 static struct told {
@@ -161,7 +161,7 @@ class_id classes_wanted(JNIEnv *jni, jclass class_, bool *wanted)
     *wanted = true;
     if (!agent.settings.include && !agent.settings.exclude)
         return id;
-    /* relaxed: whoever looks it up finds the same */
+    /* relaxed: every lookup finds the same */
     uint8_t said = atomic_load_explicit(&wanted_by_id[id.v], memory_order_relaxed);
     if (said == UNASKED || !id.v) {
         said = ask_wanted(class_);
@@ -247,7 +247,7 @@ static void forget_told(struct told *t)
     *t = told[--n_told];
 }
 
-/* The id under which this object was told of, 0: it was not.  It is asked for once. */
+/* The id under which this object was reported; 0: it was not.  Asked for once. */
 static uint32_t take_told(jclass c, uint32_t hash)
 {
     bool any = false;

@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 
-/* Begin to count anew: the tags of an earlier recording count no more. */
+/* Begin to count anew: the tags of an earlier recording no longer count. */
 void locks_init(void);
 
 /* The object's lock id; 0 when it is left out by include/exclude (*wanted false) or when its
@@ -16,8 +16,8 @@ void locks_init(void);
 lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted);
 
 /* The id of a lock of which only the class's name ("java.lang.Object", "[I") and the identity hash
- * are known, at attach: whoever meets the object later, or has met it in this recording, has the
- * same id.  0 as above. */
+ * are known, at attach: a thread that meets the object later, or has met it in this recording,
+ * has the same id.  0 as above. */
 lock_id locks_by_hash(const char *class_name, uint32_t hash);
 
 /* No lock is asked for by hash from now on. */
@@ -35,8 +35,8 @@ bool locks_is_ended(jthread thread);
 uint32_t locks_known(jobject object);
 uint32_t classes_known(jclass class_);
 
-/* The object of a lock id, or the class of a class id: a local reference, NULL when there is none
- * (any more). */
+/* The object of a lock id, or the class of a class id: a local reference, NULL when there is none,
+ * or it is gone. */
 jobject locks_find(JNIEnv *jni, uint32_t lock);
 jclass classes_find(JNIEnv *jni, uint32_t class_);
 

@@ -20,7 +20,7 @@ static struct {
 
 int methods_init(struct err *err)
 {
-    atomic_store_explicit(&methods.last, 0, memory_order_relaxed); /* nobody else is there yet */
+    atomic_store_explicit(&methods.last, 0, memory_order_relaxed); /* no other thread yet */
     if (way_init(&methods.by_jmethod, METHODS_MAX) < 0 ||
         way_init(&methods.by_address, METHODS_MAX) < 0 ||
         way_init(&methods.by_text, METHODS_MAX) < 0)

@@ -30,8 +30,8 @@ static const struct hook {
      ORIGINAL(notify), GROUP_waits, false},
     {"Object.notifyAll", "java/lang/Object", "notifyAll", "()V", "JVM_MonitorNotifyAll",
      (void *)on_notify_all, ORIGINAL(notify_all), GROUP_waits, false},
-    /* Before JDK 19 the JVM announces waits that then throw (on_native_wait); later there is no
-     * native method of this name. */
+    /* Before JDK 19 the JVM announces waits that then throw (on_native_wait); later no native
+     * method has this name. */
     {"Object.wait", "java/lang/Object", "wait", "(J)V", "JVM_MonitorWait", (void *)on_native_wait,
      ORIGINAL(wait), GROUP_waits, false},
     {"Thread.start", "java/lang/Thread", "start0", "()V", "JVM_StartThread", (void *)on_start,
@@ -122,7 +122,7 @@ static void *original_of(jmethodID m, const struct hook *h)
     return h->symbol ? vmstructs_symbol(agent.vmstructs, h->symbol) : NULL;
 }
 
-/* Our wrapper is in the chain of calls, be it behind somebody else's. */
+/* Our wrapper is in the chain of calls, perhaps behind another agent's. */
 static bool in_place[ARRAY_LEN(hooks)];
 
 static bool bind(JNIEnv *jni, jclass c, const struct hook *h, void *fn)

@@ -47,8 +47,8 @@ enum wait_limit limit_of_state(jint state);
  * us; no exception is left. */
 int natives_from_java(JNIEnv *jni, void (*fn)(JNIEnv *jni));
 
-/* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread.
- * What cannot be replaced costs one line on stderr and its events. */
+/* Replace those that the groups in the settings need.  In VMInit or later, on a Java thread. A
+ * method that cannot be replaced costs one line on stderr and its events. */
 void natives_install(JNIEnv *jni);
 
 /* Find out how this JVM keeps a Method; natives_install and natives_from_java do so, too.  False:

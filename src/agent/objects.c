@@ -194,7 +194,7 @@ void objects_take_ended(void (*visit)(void *ctx, const struct object_facts *f), 
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* A copy that is one object's: its place may be given to another one meanwhile. */
+/* A copy, of one object: its slot may be given to another object at any time. */
 static bool copy_facts(struct place *p, struct object_facts *f)
 {
     uint64_t number = atomic_load_explicit(&p->number, memory_order_acquire);

@@ -18,16 +18,16 @@ struct object_facts {
     uint64_t size;      /* bytes in the heap */
     uint64_t weight;    /* as object_sample's; 0: it was not sampled */
     uint64_t allocated; /* when */
-    uint64_t ended;     /* when that was told; 0: it lives */
+    uint64_t ended;     /* when that was reported; 0: it is alive */
     class_id class_;
     stack_id stack;
     thread_id thread;
     uint32_t pauses; /* of the collector, that it has outlived */
     bool met;        /* it got its number from a question (objects_meet): how and when it was
-                        allocated is not known, and no event tells its end */
+                        allocated is unknown, and no event reports its end */
 };
 
-/* A recording of objects begins, and ends: nothing may be inside any more. */
+/* A recording of objects begins, and ends: no thread may be inside. */
 int objects_init(jvmtiEnv *jvmti, struct err *err);
 void objects_fini(void);
 
@@ -35,10 +35,10 @@ void objects_fini(void);
 uint64_t objects_number(void);
 
 /* Keep an object that was just allocated; all of `facts` but `ended` and `pauses` is given.  False:
- * there is no memory for it, or the JVM does not tag it; it is only not followed then. */
+ * out of memory, or the JVM does not tag it; the object is then not followed. */
 bool objects_add(jobject object, const struct object_facts *facts);
 
-/* JVMTI: an object of this tag is no more.  Any thread, whatever it holds; makes no call. */
+/* JVMTI: the object with this tag was freed.  Any thread, whatever it holds; makes no call. */
 void objects_ended(jlong tag);
 
 /* A pause of the collector is over.  Any thread, also at a safepoint. */
@@ -51,12 +51,12 @@ void objects_take_ended(void (*visit)(void *ctx, const struct object_facts *f), 
 /* What is known of an object; false: it is not one of those.  On a Java thread. */
 bool objects_known(jobject object, struct object_facts *f);
 
-/* The object of a number: a local reference, NULL when there is none (any more). */
+/* The object of a number: a local reference, NULL when there is none, or it is gone. */
 jobject objects_find(uint64_t number, struct object_facts *f);
 
-/* Take the tags away again: what stays costs the JVM a few dozen bytes until the object dies.  Does
- * nothing where there are very many, which would take the JVM longer than it is worth.  On a Java
- * thread, when no object is added any more. */
+/* Remove the tags: each one left costs the JVM a few dozen bytes until its object dies. Does
+ * nothing for a very large number of tags, which would take the JVM too long. On a Java thread,
+ * once no object is added any longer. */
 void objects_forget(JNIEnv *jni);
 
 /* The number of any object; one that is not recorded gets one for as long as it lives.  0: nothing
@@ -78,8 +78,8 @@ uint32_t objects_places(void);
 jlong objects_walk_tag(uint64_t number);
 bool objects_is_walk_tag(jlong tag, uint64_t *number);
 
-/* Each object that lives, as far as the JVM has told; `visit` makes no call of the JVM.  Any
- * thread; objects come and go meanwhile. */
+/* Each object that lives, as far as the JVM has reported; `visit` makes no call of the JVM. Any
+ * thread; objects come and go during the walk. */
 void objects_each(void (*visit)(void *ctx, const struct object_facts *f), void *ctx);
 
 #endif

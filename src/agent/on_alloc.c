@@ -44,7 +44,7 @@ static void put_alloc(struct os_thread *self, const struct object_facts *f)
     ring_commit(self->ring, e);
 }
 
-/* The event first: nobody may hear of the end of an object before its begin. */
+/* The event first: the end of an object must not be reported before its begin. */
 static void follow(struct os_thread *self, jobject object, struct object_facts *f)
 {
     f->number = objects_number();
@@ -165,7 +165,8 @@ void JNICALL on_alloc_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
 
 /* --- what the JVM allocates itself ------------------------------------------------------------ */
 
-/* Native methods that allocate, of which who calls them tells, or the constructor does. */
+/* Native methods that allocate, whose objects are reported by their callers or by the
+ * constructor. */
 static const struct native {
     const char *class, *name, *signature;
     bool is_static;

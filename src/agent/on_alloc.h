@@ -10,7 +10,7 @@ struct alloc_mode {
     bool each;      /* the callback is called for every object, and is group alloc's */
     bool numbered;  /* group frees: an event for each object */
     bool stacks;    /* allocstacks= */
-    uint64_t bytes; /* group sampled_alloc: one sample of so many, on average */
+    uint64_t bytes; /* group sampled_alloc: one sample for this many bytes, on average */
 };
 void on_alloc_mode(const struct alloc_mode *mode);
 
@@ -18,7 +18,7 @@ void on_alloc_mode(const struct alloc_mode *mode);
 void JNICALL on_alloc_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                               jclass class_, jlong size);
 
-/* A probe has told of an object of the current thread; object: to be followed, NULL: to be counted.
+/* A probe reports an object of the current thread; object: to be followed, NULL: to be counted.
  * Inside of the guard. */
 void alloc_told(JNIEnv *jni, jobject object, class_id class_, uint64_t size);
 
@@ -30,11 +30,11 @@ void alloc_told_by_code(JNIEnv *jni, class_id class_, uint64_t size);
 bool alloc_own_begin(JNIEnv *jni);
 void alloc_own_end(JNIEnv *jni);
 
-/* JVMTI's VMObjectAlloc: what the JVM's own code allocates, and no probe tells of. */
+/* JVMTI's VMObjectAlloc: objects that the JVM's own code allocates, and that no probe reports. */
 void JNICALL on_alloc_by_vm(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                             jclass class_, jlong size);
 
-/* Find the methods of whose allocations the probes tell; before the above come. */
+/* Find the methods whose allocations the probes report; before the above come. */
 void on_alloc_init(JNIEnv *jni);
 
 #endif

@@ -132,7 +132,7 @@ void virtual_yield_exit(JNIEnv *jni, const struct tracked *t, jobject thread, bo
         unmounts_return(self);
 }
 
-/* Of each virtual thread, also of those that nobody has met. */
+/* Of each virtual thread, also of those that have not been met. */
 void virtual_ended(JNIEnv *jni, const struct tracked *t, jobject thread)
 {
     (void)t;

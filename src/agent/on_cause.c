@@ -125,7 +125,7 @@ bool leave_unpark(JNIEnv *jni, jobject thread, uint64_t now)
     return self && sums_end_short(threads_of(jni, thread), by, now);
 }
 
-/* What is left out is known before: behind the call the thread may be in its next wait. */
+/* Calls to leave out are known before: behind the call the thread may be in its next wait. */
 void JNICALL on_unpark(JNIEnv *jni, jobject unsafe, jobject thread)
 {
     uint64_t now = agent_wants_cause(GROUP_parks) ? clock_mono_ns() : 0;
@@ -203,7 +203,7 @@ static bool self_is_carrier(JNIEnv *jni, jobject thread, struct os_thread *self)
     return self->carrier;
 }
 
-/* Who interrupts himself does not wait. */
+/* A thread that interrupts itself does not wait. */
 static void before_interrupt(JNIEnv *jni, jobject thread, enum event_kind *in, uint64_t *now)
 {
     struct os_thread *self = os_thread_self(jni);

@@ -31,7 +31,7 @@ static bool heap_is(const char *collector)
     return gc.heap.collector && strcmp(gc.heap.collector, collector) == 0;
 }
 
-/* Serial and Parallel of 17 have put the cause away when JVMTI tells of the end; their collections
+/* Serial and Parallel of 17 have put the cause away when JVMTI reports the end; their collections
  * are pauses, so it is this one's.  Young and old collections of the generational ZGC overlap, and
  * there is one counter for the cause of both. */
 static enum cause_is find_cause_is(void)

@@ -4,8 +4,8 @@
  * So one row serves every JDK and every library with natives of its own (Netty's transports), the
  * descriptor and the number of bytes are at hand, and no class is changed.  A call that is over
  * within io= costs two readings of the clock and nothing else; one that has blocked is an event at
- * its end, and only that one may ask the kernel who is at the other end (peers.h).  A call that has
- * not ended when the recording ends has no event: looks show it, as they show calls that began
+ * its end, and only such a call may ask the kernel who is at the other end (peers.h).  A call that
+ * has not ended when the recording ends has no event: looks show it, as they show calls that began
  * before an attach.
  *
  * A virtual thread does not block there: it registers its descriptor with the JDK's Poller and
@@ -33,8 +33,8 @@ struct io_polled {
 };
 struct io_polled io_take_polled(void);
 
-/* id is about to be said to wake somebody: an event says what the calling thread has read before,
- * if it has since the last such event.  May ask the kernel, once for a descriptor. */
+/* Called before an event says that id wakes a thread: an event says what the calling thread has
+ * read before, if it has since the last such event.  May ask the kernel, once for a descriptor. */
 void io_note_read(struct os_thread *self, thread_id id, uint64_t now);
 
 /* The park that id, a virtual thread, has just begun is for that: an event says so. */

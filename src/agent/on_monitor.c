@@ -16,8 +16,8 @@ static thread_id owner_of_pending(JNIEnv *jni, struct os_thread *self, jobject o
 {
     struct owner o = owner_find(agent.table, self->java_thread, handle_of(object), place);
     *gone = o.gone;
-    /* Who says that he owns it is right also when the address is a thread's that is not up to
-     * date. */
+    /* A thread that says that it owns the monitor is right, also when the address belongs to a
+     * thread that is not up to date. */
     bool ask = o.anonymous && ((!o.id && !o.java_tid) || agent.layout.moving);
     uint64_t tid = ask ? unmounts_owner(self, object) : 0;
     if (tid && place)
@@ -42,7 +42,7 @@ static void contended_enter(JNIEnv *jni, jthread thread, jobject object, uint64_
     if (!wanted)
         return;
     stack_id stack = stacks_current(jni);
-    if (!owner.v) /* somebody may have been faster, or its owner have left or reached its carrier */
+    if (!owner.v) /* another thread was faster, or its owner has left or reached its carrier */
         owner = owner_of_pending(jni, self, object, &gone, ask ? &place : NULL);
     if (id.v == self->id.v)
         threads_note_wait(self, EV_monitor_contended_enter, lock, WAIT_UNLIMITED, now);
@@ -124,9 +124,9 @@ static void wait_enter(JNIEnv *jni, jthread thread, jobject object, jlong timeou
     ring_commit(self->ring, e);
 }
 
-/* JVMTI says that a wait timed out when its time was up before the JVM woke the thread; it may have
- * been notified since, before it left the wait set, and the notify is spent on it (ObjectMonitor::
- * wait, JDK 8 to 25).  notify makes the state that of a thread which is blocked on the monitor. */
+/* JVMTI reports a timeout when the time had passed before the JVM woke the thread; it may have been
+ * notified since, before it left the wait set, and the notify is spent on it (ObjectMonitor:: wait,
+ * JDK 8 to 25).  notify makes the state that of a thread which is blocked on the monitor. */
 static bool was_notified(jthread thread)
 {
     jint state = 0;

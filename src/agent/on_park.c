@@ -2,8 +2,8 @@
  *
  * What a thread waits for is what it says itself, Thread.parkBlocker; when that is a lock of
  * java.util.concurrent with an owner (AbstractOwnableSynchronizer), the owner is what the lock
- * says. Enter does the work, as its thread is about to wait; exit is on the way that somebody waits
- * for, and makes no JNI call. */
+ * says. Enter does the work, as its thread is about to wait; exit is on a path that another thread
+ * may wait for, and makes no JNI call. */
 #include "agent/on_park.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
@@ -45,7 +45,7 @@ bool park_noted(const struct os_thread *self, struct park_info *p)
 
 static void forget_notes(void)
 {
-    for (size_t i = 0; i < NOTES; i++) /* nobody else is there yet */
+    for (size_t i = 0; i < NOTES; i++) /* no other thread is there yet */
         atomic_store_explicit(&notes[i], 0, memory_order_relaxed);
 }
 
@@ -64,7 +64,7 @@ static _Atomic uint64_t pins_known[PINNED_STACKS];
 
 static void forget_pins(void)
 {
-    for (size_t i = 0; i < PINNED_STACKS; i++) /* nobody else is there yet */
+    for (size_t i = 0; i < PINNED_STACKS; i++) /* no other thread is there yet */
         atomic_store_explicit(&pins_known[i], 0, memory_order_relaxed);
 }
 
@@ -261,7 +261,7 @@ static void park_enter(JNIEnv *jni, int64_t timeout)
     struct park_owner owner = {.blocker = NULL};
     if (id.v == self->id.v)
         p = park_info(jni, thread, &owner);
-    else if (id.v) /* VirtualThread.park has told of the park itself */
+    else if (id.v) /* VirtualThread.park has reported the park itself */
         note_pinned(jni, thread, self, id);
     (*jni)->DeleteLocalRef(jni, thread);
     if (p.wanted && put_enter(self, id, &p, timeout, stacks_current(jni), now))

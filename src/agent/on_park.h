@@ -20,7 +20,7 @@ static inline bool monitors_pin(void)
 /* Look up the fields.  Where a JDK has them not, blockers and owners are unknown. */
 void park_init(JNIEnv *jni);
 
-/* Whom to ask what it executes; blocker: a local reference to be released, NULL: nobody. */
+/* The thread to ask what it executes; blocker: a local reference to be released, NULL: none. */
 struct park_owner {
     jobject blocker;
     struct ownable lock;

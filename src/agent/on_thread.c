@@ -20,7 +20,7 @@ void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     int saved = errno;
     if (!guard_enter())
         return;
-    threads_ended(jni, thread); /* on or off: its JavaThread must not be looked at any more */
+    threads_ended(jni, thread); /* on or off: its JavaThread must no longer be read */
     guard_leave();
     errno = saved;
 }

@@ -56,7 +56,7 @@ void jvm_property(const char *key, char *out, size_t n)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* What HotSpot keeps where was looked at in these.  A later one is refused: it may keep something
+/* HotSpot's data were examined in these versions. A later one is refused: it may keep something
  * that cannot be verified in another way. */
 enum { JAVA_FIRST = 17, JAVA_LAST = 28 };
 
@@ -78,7 +78,7 @@ static int check_jvm(struct err *err)
     return 0;
 }
 
-/* Another copy of Orca, from another file, has its own state; this word tells it whether this one
+/* Another copy of Orca, from another file, has its own state; this word shows it whether this one
  * is in use.  (An environment variable would: but setenv in a running JVM is not safe.) */
 __attribute__((visibility("default"))) volatile int orca_agent_active;
 
@@ -260,7 +260,7 @@ void agent_unload(void)
 {
     if (in_use) {
         silence();
-    } else if (agent.jvmti) { /* nobody has seen it yet */
+    } else if (agent.jvmti) { /* no other thread has seen it yet */
         (*agent.jvmti)->DisposeEnvironment(agent.jvmti);
         agent.jvmti = NULL;
     }

@@ -1,5 +1,5 @@
-/* open_calls.h - the call of input or output in which a thread stands still: as the kernel has it,
- * so that the thread itself does nothing for it. */
+/* open_calls.h - the call of input or output in which a thread blocks: read from the kernel, so
+ * that the thread itself does nothing for it. */
 #ifndef ORCA_AGENT_OPEN_CALLS_H
 #define ORCA_AGENT_OPEN_CALLS_H
 
@@ -10,7 +10,7 @@ struct open_call {
     lock_id peer;      /* 0: unknown, or several */
 };
 
-/* Three system calls.  Whoever asks looks before and behind whether the thread has run. */
+/* Three system calls.  The caller checks before and after whether the thread has run. */
 struct open_call open_call_of(uint32_t os_tid);
 
 #endif

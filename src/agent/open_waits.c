@@ -14,14 +14,14 @@
 
 /* Waits that were under way at the beginning. */
 struct found {
-    uint32_t id, kind, lock; /* kind 0: not followed any more */
+    uint32_t id, kind, lock; /* kind 0: no longer followed */
     enum wait_limit limit;
     uint64_t time;
     jweak thread;
 };
 static struct buf found; /* struct found [] */
 
-/* What the JVM's management says of the waits of which JVMTI does not tell the object. */
+/* The JVM's management data on waits whose object JVMTI does not report. */
 static struct {
     struct buf lines;  /* as of query_waits */
     struct buf owners; /* struct told_owner []: virtual threads, of whom those lines do not tell */
@@ -365,7 +365,7 @@ static void note_own(void *ctx, const struct os_thread *t)
                       .limit = atomic_load_explicit(&t->open_limit, memory_order_relaxed),
                       .time = atomic_load_explicit(&t->open_since, memory_order_relaxed)};
     const uint64_t *kind = map_find(end->waiting, f.id);
-    bool timed = sums_were_made() && sums_timed_since(t->id); /* told, with what it is for */
+    bool timed = sums_were_made() && sums_timed_since(t->id); /* reported, with its purpose */
     if (f.kind && kind && *kind == f.kind && !timed)
         put_open(end->self, &f);
 }
@@ -408,7 +408,7 @@ static void add_placed(thread_id thread, struct ev_wait_open *w)
         }
 }
 
-/* The waits of which no event tells the beginning. */
+/* The waits without an event for their beginning. */
 static void put_noted(struct os_thread *self)
 {
     struct buf noted;
@@ -446,8 +446,8 @@ static void note_seen(void *ctx, const struct os_thread *t)
     map_put(ctx, t->id.v);
 }
 
-/* Whether the trace tells when it is over: JVMTI posts the end of a wait that began before (17 to
- * 25), and what parks without a limit needs an unpark or an interrupt.  A sleep has neither. */
+/* Whether the trace will show when it is over: JVMTI posts the end of a wait that began before (17
+ * to 25), and what parks without a limit needs an unpark or an interrupt.  A sleep has neither. */
 static bool is_followed(const struct found *f)
 {
     return is_of_monitor(f->kind) || (f->kind == EV_park_enter && f->limit == WAIT_UNLIMITED &&

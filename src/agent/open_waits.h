@@ -11,7 +11,7 @@
 void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
                       const uint32_t *ids, jint n);
 
-/* Called by Java meanwhile (orca.probe.Query): this virtual thread waits for that object, blocked
+/* Called by Java during that (orca.probe.Query): this virtual thread waits for that object, blocked
  * on it (how 0), parked (1), in Object.wait (2) or asleep (3; as 1 maybe for NULL), and the thread
  * of that Thread.getId() owns it (-1: none, or not known). */
 void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, jlong owner);
@@ -25,8 +25,8 @@ bool open_waits_are_over(void);
 /* Likewise: a virtual thread owns what the platform thread `tid` is blocked on. */
 void open_waits_owner(uint64_t tid, uint64_t owner);
 
-/* When everything is recorded: a wait_open for those that go on and of which the trace will tell
- * what ends them, which the time before it did not. */
+/* When everything is recorded: a wait_open for those that go on, whose end the trace will show,
+ * unlike their beginning. */
 void open_waits_again(JNIEnv *jni, struct os_thread *self);
 
 /* Append a wait_open for each wait that a platform thread has noted and not ended: for the file
@@ -40,7 +40,7 @@ void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiti
 /* Groups were switched off: what was found is not known to go on. */
 void open_waits_forget(const bool *off);
 
-/* When nobody is inside the guard any more. */
+/* Once no thread is inside the guard. */
 void open_waits_free(void);
 
 #endif

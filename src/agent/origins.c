@@ -29,7 +29,7 @@ static struct {
     struct job jobs[JOBS];
     uint32_t n; /* under the lock */
     _Atomic bool any;
-    uint32_t defined; /* the last id; by whoever defines, one at a time */
+    uint32_t defined; /* the last id; by the defining thread, one at a time */
 } origins = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void give_back(void *p)
@@ -50,7 +50,7 @@ void origins_fini(JNIEnv *jni)
     for (uint32_t i = 0; i < origins.n; i++)
         (*jni)->DeleteWeakGlobalRef(jni, origins.jobs[i].class_);
     origins.n = 0;
-    atomic_store_explicit(&origins.any, false, memory_order_relaxed); /* nobody else is there */
+    atomic_store_explicit(&origins.any, false, memory_order_relaxed); /* no other thread is there */
     intern_fini(&origins.known);
 }
 
@@ -202,7 +202,7 @@ static void define(JNIEnv *jni, struct recorder *rec, struct pool *pool, const s
     jclass c = (*jni)->NewLocalRef(jni, job->class_);
     (*jni)->DeleteWeakGlobalRef(jni, job->class_);
     if (!c)
-        return; /* unloaded: its methods' ids may not be used any more */
+        return; /* unloaded: its methods' ids must no longer be used */
     pool_of(jni, pool, c);
     arena_init(&a, 0);
     buf_init(&line);

@@ -13,7 +13,7 @@
 
 #include "agent/stacks.h"
 
-/* What it is told of the JVM: it knows nothing else of the agent. */
+/* All that it is given of the JVM: it knows nothing else of the agent. */
 struct origins_jvm {
     jvmtiEnv *ti;
     /* The jmethodID and HotSpot's Method of an id; false: it is not its method's newest version,
@@ -24,11 +24,11 @@ struct origins_jvm {
 
 int origins_init(const struct origins_jvm *jvm, struct err *err);
 
-/* A recording is over, and nobody is inside of it: the references go. */
+/* A recording is over, and no thread is inside it: the references are released. */
 void origins_fini(JNIEnv *jni);
 
-/* The frames of a new stack, whose methods all have ids.  On the stack's thread, or while it stands
- * still. */
+/* The frames of a new stack, whose methods all have ids.  On the stack's thread, or while that
+ * thread is stopped. */
 void origins_note(JNIEnv *jni, const struct stack_frame *frames, uint32_t n);
 
 /* Whether there are any to be defined. */

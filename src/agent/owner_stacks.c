@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum {
-    SHARE = 100,            /* auto: one part of so many of the time */
+    SHARE = 100,            /* auto: at most this fraction of the time, 1/N */
     BURST_NS = 1000 * 1000, /* that may be spent at once */
     /* An owner that runs or sleeps answers within microseconds; one that waits for a processor may
-     * take long, and whoever waits for it spends the budget of many others. */
+     * take long, and a thread that waits for it spends the budget of many others. */
     PATIENCE_NS = 2 * 1000 * 1000,
     PATIENCE_AUTO_NS = 300 * 1000,
     KINDS = 9, /* of results */

@@ -17,7 +17,7 @@
 
 enum {
     FDS = 1 << 16,    /* descriptors beyond are asked about each time */
-    PEERS = 1 << 14,  /* more are not told apart */
+    PEERS = 1 << 14,  /* further ones are not distinguished */
     EPHEMERAL = 32768 /* Linux' first port for who does not ask for one */
 };
 enum { FLAG_SHIFT = 32, USE_SHIFT = 40 };
@@ -33,7 +33,7 @@ static struct {
 
 /* Who connects, on this thread: initial-exec as the thread's own record (threads.c). */
 static __thread struct {
-    int fd; /* -1: nobody, +1: so that 0 is nobody, too */
+    int fd; /* -1: none, +1: so that 0 also is none */
     struct sockaddr_in6 to;
 } connecting __attribute__((tls_model("initial-exec")));
 
@@ -62,7 +62,7 @@ void peers_free(void)
 
 uint64_t peers_now(int fd)
 {
-    /* relaxed: the number of uses tells later whether it is still the same */
+    /* relaxed: the number of uses shows later whether it is still the same */
     return fd >= 0 && fd < FDS ? atomic_load_explicit(&peers.fds[fd], memory_order_relaxed) : 0;
 }
 
@@ -138,7 +138,7 @@ static unsigned port_of(const struct sockaddr_storage *a)
                : 0;
 }
 
-/* Who has connected to us is one of many, and the kernel has chosen the port. */
+/* Connections to this process come from many clients, whose ports the kernel has chosen. */
 static bool is_client(const struct sockaddr_storage *own, const struct sockaddr_storage *peer,
                       bool accepted)
 {
@@ -167,7 +167,7 @@ static bool ask(int fd, int (*call)(int, struct sockaddr *, socklen_t *), union 
     return call(fd, &a->any, &len) == 0;
 }
 
-/* What is to be said of a socket, before its name; false: it is none. */
+/* The prefix of a socket's name; false: it is not a socket. */
 static bool describe_socket(int fd, unsigned *flags, char *out, size_t n)
 {
     *flags |= PEER_LOCAL;

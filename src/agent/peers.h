@@ -11,12 +11,12 @@
 #include "agent/settings.h"
 #include "format/event.h"
 
-/* A recording begins: the ids of an earlier one count no more.  define: gives a new name ("="
+/* A recording begins: the ids of an earlier one no longer count.  define: gives a new name ("="
  * before it) an id, 0: it cannot.  -ENOMEM. */
 int peers_init(enum iodetails details, lock_id (*define)(const char *name));
 void peers_free(void);
 
-/* PEER_LOCAL: not a connection that was made to somebody; of files that is known unasked. */
+/* PEER_LOCAL: not a connection that was made to a peer; of files that is known unasked. */
 enum { PEER_ACCEPTED = 1, PEER_ASKED = 2, PEER_LISTENS = 4, PEER_LOCAL = 8 };
 
 /* A descriptor as it is now: peer, PEER_ flags above it, its number of uses above those. */
@@ -25,8 +25,8 @@ uint64_t peers_now(int fd);
 /* The descriptor is new, or closed. */
 void peers_renew(int fd, unsigned flags);
 
-/* Name the sockets that accept already: nobody may accept while it is recorded, and whoever asks
- * this program itself is to be known as such.  System calls for each descriptor. */
+/* Name the sockets that accept already: a socket may accept unrecorded, and clients of the program
+ * within the program must be recognised.  System calls for each descriptor. */
 void peers_find_listening(void);
 
 /* Whether the kernel has been asked about it. */

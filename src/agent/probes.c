@@ -26,7 +26,7 @@ static _Atomic bool hooking; /* the probe's natives are there */
 
 static _Atomic bool holding; /* OrcaHolds is there, and its group on */
 
-static _Atomic bool counting; /* OrcaHeap is there, and tells of every object */
+static _Atomic bool counting; /* OrcaHeap is there, and reports every object */
 
 /* Rows of Orca's own whose class carries probes, perhaps of an earlier choice of groups. */
 static _Atomic bool rewritten[ROWS_MAX];
@@ -248,14 +248,14 @@ static void note_moves(void *ctx, const struct cf_class *c, const struct cf_meth
 static void note_kept(const struct rewrite *r, const char *name)
 {
     unsigned other = r->n_hits || r->holds ? KEPT_OTHER : 0;
-    /* One without code, which nobody has looked at, stays as it is. */
+    /* A method without code, which was not looked at, stays as it is. */
     if (r->stays || (r->boot && r->alloc && !r->looked))
         kept_note(name, (r->kept ? KEPT_ROWS : 0) | (r->alloc ? KEPT_ALLOC : 0) | other);
 }
 
-/* To HotSpot NaN is no constant that a class has already: see kept.h and classfile/nan.h.  Of a
- * class that somebody has changed it keeps the bytes of before, and of another one it makes new
- * ones, with twice as many: what has such a constant is changed, if only into itself. */
+/* HotSpot never finds a NaN among the constants of a class: see kept.h and classfile/nan.h.  Of a
+ * class that an agent has changed it keeps the earlier bytes; of another class it makes new ones,
+ * with twice as many constants. So a class with such a constant is changed, if only into itself. */
 static void rewrite(struct rewrite *r, const char *name, const unsigned char *bytes, jint len,
                     jint *new_len, unsigned char **new_bytes)
 {
@@ -284,8 +284,8 @@ static void rewrite(struct rewrite *r, const char *name, const unsigned char *by
     buf_fini(&out);
 }
 
-/* HotSpot names a class that is being retransformed to the hook of each class that is loaded
- * meanwhile, too (17). */
+/* HotSpot also names the class that is being retransformed to the hook of each class that is loaded
+ * during that (17). */
 static bool is_named(jclass c, const char *name)
 {
     char *signature = NULL;
@@ -298,7 +298,7 @@ static bool is_named(jclass c, const char *name)
     return is;
 }
 
-/* Not one that is loaded meanwhile: that has still to be initialized. */
+/* Not a class that is loaded during that: it has still to be initialized. */
 static bool is_same(JNIEnv *jni, jclass c, const char *name, jobject loader)
 {
     jobject its = NULL;
@@ -400,7 +400,7 @@ void probes_switch(JNIEnv *jni)
     switch_kept(jni, true);
 }
 
-/* `old`: or was until now.  One whose code stays as it is counts no more. */
+/* `old`: or was until now.  A class whose code stays as it is no longer counts. */
 static bool is_tracked(jclass c, bool old)
 {
     char *signature = NULL;
@@ -484,7 +484,7 @@ static void define_alloc(JNIEnv *jni)
 
 static void update_alloc(JNIEnv *jni)
 {
-    static bool followed; /* what OrcaHeap was told of group frees */
+    static bool followed; /* whether OrcaHeap knows group frees as on */
     bool want = agent.settings.groups[GROUP_alloc] && agent.settings.allocby == ALLOCBY_CODE;
     bool follow = want && agent.settings.groups[GROUP_frees];
     /* relaxed: only those who hold the life of the recording come here */

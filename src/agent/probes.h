@@ -2,7 +2,7 @@
  *
  * Classes are rewritten by retransformation, always from their original bytes, so other agents'
  * changes stay.  While recording, the class-file hook stays enabled, or the next retransformation
- * by somebody else would drop ours. */
+ * by another agent would drop ours. */
 #ifndef ORCA_AGENT_PROBES_H
 #define ORCA_AGENT_PROBES_H
 

@@ -5,7 +5,7 @@
 
 /* Cut what follows the main class ("shop.Main"), MODULE/CLASS, the jar or the source file.
  * `class_path`: the property java.class.path, which is the jar's path where one was started: only
- * that tells a blank in the path from the one behind it.  Pure. */
+ * that distinguishes a blank in the path from the one behind it.  Pure. */
 void program_name_cut(char *command, const char *class_path);
 
 #endif

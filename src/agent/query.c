@@ -71,7 +71,7 @@ static bool text_of(JNIEnv *jni, jstring s, char *out, size_t n)
     return !(*jni)->ExceptionCheck(jni);
 }
 
-/* So that nobody else in the JVM can use it for what he may not call. */
+/* So that no other code in the JVM can use it for calls that are not allowed. */
 static bool is_allowed(const char *type)
 {
     static const char *const types[] = {
@@ -83,8 +83,8 @@ static bool is_allowed(const char *type)
     return false;
 }
 
-/* A method, static when there is no `self`, that returns an object; with one parameter or none.
- * What it throws, or that it is not there, is Java's to see. */
+/* A method, static when there is no `self`, that returns an object; with one parameter or none. An
+ * exception, or a missing method, is left pending for Java. */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are the Java method's */
 static jobject JNICALL call(JNIEnv *jni, jclass c, jstring type, jobject self, jstring name,
                             jstring signature, jobject arg, jint number)
@@ -164,7 +164,7 @@ static jclass query_class(JNIEnv *jni)
     return known;
 }
 
-/* What the program's management could not say, in its own words. */
+/* The reason why the program's management gave no answer, in its own words. */
 static int say_thrown(JNIEnv *jni, struct err *err)
 {
     jthrowable thrown = (*jni)->ExceptionOccurred(jni);

@@ -5,8 +5,8 @@
 
 enum { FRAMES = 256 }; /* as many as Query asks management for */
 
-/* Without a recording there is no environment: then one for such questions.  It stays: what a
- * disposed one leaves has crashed JDK 17. */
+/* Without a recording no environment exists: then one for such questions. It is never disposed:
+ * what is left of a disposed one has crashed JDK 17. */
 static jvmtiEnv *make_env(JNIEnv *jni)
 {
     jvmtiCapabilities want;

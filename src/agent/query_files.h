@@ -1,4 +1,4 @@
-/* query_files.h - the source files of what a thread executes, which management does not tell of
+/* query_files.h - the source files of what a thread executes, which management does not report for
  * frames that began before their class was changed. */
 #ifndef ORCA_AGENT_QUERY_FILES_H
 #define ORCA_AGENT_QUERY_FILES_H

@@ -42,7 +42,7 @@ struct search {
     struct heap_walk walk;
     struct heap_classes classes;
     jlong reference; /* the tag of java.lang.ref.Reference */
-    jlong own_tid;   /* the thread that asks: what it holds on to is no part of the program */
+    jlong own_tid;   /* the thread that asks: what it refers to does not belong to the program */
     struct node nodes[NODES];
     uint32_t n_nodes;
     struct edge edges[EDGES]; /* those that are shown: back, then on */
@@ -169,7 +169,7 @@ static jint back(void *ctx, const struct heap_edge *e)
     return HEAP_GO_ON;
 }
 
-/* An object that only weak references lead on from is no part of a way. */
+/* An object from which only weak references lead on is not part of a path. */
 static int search_back(struct search *s, struct err *err)
 {
     s->root.to = NODES;

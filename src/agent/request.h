@@ -23,7 +23,7 @@ struct request_line {
 
 enum request_line_state {
     REQUEST_UNFINISHED,
-    REQUEST_WHOLE, /* what came behind the line's end is nobody's */
+    REQUEST_WHOLE, /* bytes after the line's end are ignored */
     REQUEST_TOO_LONG,
 };
 
@@ -97,7 +97,7 @@ enum { REQUEST_DEPTH_MOST = 8 };
 struct request_question {
     enum request_subject subject;
     const char *what; /* the rest: a name or an id */
-    bool held;        /* of locks: those that nobody waits for, too */
+    bool held;        /* of locks: also those without waiters */
     bool has_id;
     uint32_t id;     /* that `what` is */
     uint64_t number; /* of an object: the same, of any size */

@@ -27,8 +27,8 @@ bool retransform_is_ours(void);
  * and with 65,535 the JVM does not come back. */
 bool class_has_room(jclass c);
 
-/* Whether a method of the class is `like`; true as well for a class that is not linked and does not
- * tell.  code: its bytes. */
+/* Whether a method of the class is `like`; also true for a class that is not linked and does not
+ * show it.  code: its bytes. */
 bool class_has_method(jclass c, bool (*like)(jint access, const unsigned char *code, size_t n));
 
 #endif

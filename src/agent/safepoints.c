@@ -15,7 +15,8 @@
 
 enum { MS = 1000000, LOOK_MS = 10, OLDEST = 17 };
 
-/* of the log: the drain thread's, and whoever begins and ends it, under the mutex. */
+/* of the log: used by the drain thread and by the threads that begin and end it, under the
+ * mutex. */
 static struct {
     pthread_mutex_t lock;
     struct safepoints_setup of;

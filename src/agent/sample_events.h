@@ -16,7 +16,7 @@ struct sample_event {
     stack_id stack;
     uint64_t time, weight;
     uint32_t flags, error; /* SAMPLE_*, an error code without its sign */
-    struct open_call open; /* it is still in that one, */
+    struct open_call open; /* it is still in that call, */
     uint64_t since;        /* since then */
 };
 

@@ -128,7 +128,7 @@ static void look_if_gone(void *ctx, struct sampled *t)
         g->tids[g->n++] = tid;
 }
 
-/* A Java thread that has not told of its start yet may be taken for one of these for a moment. */
+/* A Java thread that has not reported its start yet may be taken for one of these for a moment. */
 static void scan_tasks(void)
 {
     struct gone gone = {.n = 0};
@@ -147,7 +147,7 @@ static void scan_tasks(void)
 
 /* --- the wall clock --------------------------------------------------------------------------- */
 
-/* Who waits for a processor in native code did not run, either: the kernel is asked only where a
+/* Nor did a thread run that waits for a processor in native code: the kernel is asked only where a
  * thread has run since the look before. */
 static bool stands_still(const struct sample_subject *who, void *ctx, bool *ready)
 {
@@ -180,8 +180,8 @@ static void note_open(struct sampled *t, struct sample_event *e, uint64_t least)
     t->wall.told = sampling.now;
 }
 
-/* What it has been at since its last sample.  open: it is there still; its call is written if it
- * was there for so long. */
+/* What it has been doing since its last sample. open: it still does; its call is written if it has
+ * lasted long enough. */
 static void put_idle(struct sampled *t, uint64_t open)
 {
     struct sample_event e = {.group = SAMPLE_WALL,
@@ -418,7 +418,7 @@ void sampling_stop(void)
     sampling.runs = false;
 }
 
-/* Of what nobody asked for by name nothing is said on stderr. */
+/* Groups that were not asked for by name are not mentioned on stderr. */
 static void say_why_not(const struct err *err, bool asked)
 {
     if (asked)

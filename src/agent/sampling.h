@@ -26,8 +26,8 @@ void JNICALL sampling_on_compiled(jvmtiEnv *ti, jmethodID method, jint size, con
  * cannot be done on this JVM, one line says so.  On a Java thread. */
 void sampling_update(void);
 
-/* The recording ends: every sample taken is an event when this returns; none is taken any more.
- * Before the recorder is closed and the tables of methods and stacks are freed. */
+/* The recording ends: every sample taken is an event when this returns, and no further one is
+ * taken. Before the recorder is closed and the tables of methods and stacks are freed. */
 void sampling_stop(void);
 
 /* The calling thread, a platform thread of Java, starts or ends. */

@@ -21,8 +21,8 @@
 enum {
     MS = 1000000,
     PAUSE_MS = 50,
-    CUT_NS = 1000 * MS,  /* a turn is no longer than that; what is known is said as often */
-    SHARE_OF_TIME = 100, /* where /proc is read: one part in so many, at most */
+    CUT_NS = 1000 * MS,  /* no turn is longer; turns_known is written as often */
+    SHARE_OF_TIME = 100, /* where /proc is read: at most 1/N of the time */
     STACK_BYTES = 256 * 1024,
     MET = 1,
     OWN = 2, /* turn.user, share.user: not of Java; one of Orca's own */
@@ -81,7 +81,7 @@ static void forget_thread(uint32_t os_tid)
     sched.of.native_ended(os_tid);
 }
 
-/* What Orca's own threads do is no part of the program. */
+/* Orca's own threads do not belong to the program. */
 static bool is_own(uint32_t os_tid)
 {
     char name[TASK_NAME_BYTES];

@@ -162,7 +162,7 @@ void settings_complete_groups(const struct settings *s, bool groups[GROUP_LIMIT]
 {
     for (int g = 1; g < GROUP_LIMIT; g++)
         groups[g] = groups[g] && !is_left_out(s, (enum event_group)g);
-    if (groups[GROUP_holds]) /* a wait is no part of the hold around it */
+    if (groups[GROUP_holds]) /* a wait does not belong to the hold around it */
         groups[GROUP_waits] = true;
 }
 
@@ -292,7 +292,7 @@ static int check_formats(uint64_t formats, struct err *err)
     return 0;
 }
 
-/* Whoever asks for whole stacks gets as much of them as there can be. */
+/* A request for whole stacks gives the largest depth there is. */
 static void limit_depth(struct settings *s)
 {
     if (s->depth <= DEPTH_MAX)
@@ -314,7 +314,8 @@ static int check_cost(struct settings *s, struct err *err)
     double percent = strtod(s->cost_text, &end);
     end += *end == '%';
     if (end == s->cost_text || *end || !(percent >= 0 && percent <= 100))
-        return err_set(err, -EINVAL, "cost=%s: a percentage from 0 to 100, as 5%%, or off",
+        return err_set(err, -EINVAL,
+                       "cost=%s: it takes a percentage from 0 to 100, such as 5%%, or off",
                        s->cost_text);
     if (all)
         return err_set(err, -EINVAL,
@@ -401,7 +402,8 @@ int settings_parse(struct settings *s, const char *options, bool spec2, struct e
 
 /* --- class patterns --------------------------------------------------------------------------- */
 
-/* For fnmatch: the brackets of an array are no set of letters.  False: too long for any name. */
+/* For fnmatch: the brackets of an array are not a set of characters.  False: too long for any
+ * name. */
 static bool pattern_of(const char *p, size_t n, char *out, size_t max)
 {
     size_t len = 0;

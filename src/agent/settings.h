@@ -25,11 +25,11 @@ enum output_index {
 
 enum ownerstacks { OWNERSTACKS_AUTO, OWNERSTACKS_ALL, OWNERSTACKS_NONE };
 
-/* How peers and paths are told of input and output; and io= without it. */
+/* How peers and paths of input and output are written; and io= without it. */
 enum iodetails { IODETAILS_FULL, IODETAILS_HASHED, IODETAILS_NONE };
 enum { IO_DEFAULT_NS = 10000 };
 
-/* Who tells of every object: calls in the program's code, or the JVM. */
+/* Who reports every object: calls in the program's code, or the JVM. */
 enum allocby { ALLOCBY_CODE, ALLOCBY_JVM };
 
 enum { DEPTH_MAX = 1024, HOLDSAMPLE_MAX = 1000000 };
@@ -45,10 +45,10 @@ struct settings {
     uint64_t fast;        /* ns; shorter blocks are not in the text formats */
     uint64_t cpuclock;    /* enum sampled_clock */
     uint64_t cpu, wall;   /* ns between samples; 0: the default, when the group is on */
-    uint64_t samplebytes; /* group sampled_alloc: one sample of so many bytes */
+    uint64_t samplebytes; /* group sampled_alloc: one sample per this many bytes */
     uint64_t allocby;     /* enum allocby */
     uint64_t ownerstacks; /* enum ownerstacks */
-    uint64_t io;          /* ns; shorter calls of input and output are no events */
+    uint64_t io;          /* ns; shorter calls of input and output are not recorded */
     uint64_t iodetails;   /* enum iodetails */
     uint64_t full;        /* 0 drop, 1 block */
     const char *cost_text;

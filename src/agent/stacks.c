@@ -108,7 +108,7 @@ static int32_t innermost_bci(uintptr_t method, int32_t bci)
     return bci - 1;
 }
 
-/* The same by JVMTI, where there is no walker. */
+/* The same by JVMTI, without a walker. */
 static int32_t innermost_location(const jvmtiFrameInfo *f)
 {
     enum { MONITORENTER = 0xc2 };
@@ -336,7 +336,8 @@ uint64_t stacks_cost(void)
 
 /* --- the walker ------------------------------------------------------------------------------- */
 
-/* Whether events' stacks are walked.  Set while no event comes, or by whoever finds it wrong. */
+/* Whether events' stacks are walked.  Set while no event comes, or by a thread that finds it
+ * wrong. */
 static _Atomic bool walking;
 
 static struct err closed = {"this JVM's stacks are laid out in an unknown way"};
@@ -404,7 +405,7 @@ const char *stacks_not_walked(void)
     return closed.msg;
 }
 
-/* It has been wrong so often that it may be so on this JVM. */
+/* It has been wrong too often: it may not work on this JVM. */
 static void note_difference(void)
 {
     enum { PATIENCE = 100 };
@@ -421,7 +422,8 @@ static void note_difference(void)
 enum { SKIP_MAX = 8 };
 
 /* The stack of the calling thread.  room: for depth + skip frames walked, depth + 1 in scratch (one
- * more than asked for tells a stack that was cut from one that ends there), and depth in frames. */
+ * more than asked for distinguishes a stack that was cut from one that ends there), and depth in
+ * frames. */
 struct taking {
     JNIEnv *jni;
     jint skip, depth;
@@ -480,7 +482,7 @@ static jint asked_allocation_frames(const struct taking *t, jint n)
     return (jint)allocation_frames(frames, some, t->object);
 }
 
-/* What the walker stands on is not so, as far as one can see. */
+/* The walker's assumptions do not hold, as far as one can see. */
 static void note_failures(void)
 {
     uint64_t walked = 0, failed = 0;
@@ -557,7 +559,7 @@ static int walk_own(struct taking *t)
     return 0;
 }
 
-/* False: not every frame's method could be told by its stamp. */
+/* False: not every frame's method could be identified by its stamp. */
 static bool key_of_walk(const struct taking *t, struct hash128 *key)
 {
     enum { BCI_BITS = 16 };
@@ -696,7 +698,7 @@ enum {
     TAKING_BYTES = 40 * 1024,
 };
 
-/* Each with buffers for so many frames. */
+/* Each with buffers for that many frames. */
 #define TIERS(X) X(16) X(64) X(256) X(512) X(1024)
 _Static_assert(DEPTH_MAX == 1024, "the deepest of them");
 

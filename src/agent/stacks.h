@@ -9,7 +9,7 @@
 #include "agent/agent.h"
 #include "hotspot/walker.h"
 
-/* So often a walk is compared with what JVMTI says before the two are said to differ. */
+/* Number of comparisons of a walk with JVMTI's stack before the two are reported to differ. */
 enum { STACKS_LOOKS = 4 };
 
 int stacks_init(struct err *err);
@@ -52,7 +52,7 @@ stack_id stacks_of_kinds(const struct stack_frame *frames, const uint8_t *kinds,
  * no call of the JVM; a new one is defined first. */
 stack_id stacks_current(JNIEnv *jni);
 
-/* The same where an object of the class is allocated, as a probe is told (OrcaHeap): without the
+/* The same where an object of the class is allocated, as a probe reports it (OrcaHeap): without the
  * frames of OrcaHeap and of the object's own constructors. */
 stack_id stacks_of_allocation(JNIEnv *jni, class_id object);
 

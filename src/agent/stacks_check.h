@@ -32,7 +32,7 @@ void stacks_check(JNIEnv *jni, const struct stacks_taken *t, stack_id id);
 /* Whether it is on. */
 bool stacks_checked(void);
 
-/* What a trail told, and what a walk told then. */
+/* The stack by a trail, and by a walk at that time. */
 void stacks_check_trail(stack_id by_trail, stack_id walked);
 
 /* Make a walk wrong, if that is wanted. */

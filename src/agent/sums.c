@@ -23,12 +23,12 @@ enum {
     SUMS_LEAST = 256, /* of one table, at first, */
     SUMS = 4096,      /* and when these are not enough */
     TICK_MS = 100,
-    CALM_TICKS = 10,  /* so long it must have been calm before all is recorded again */
-    STORM_TICKS = 3,  /* so long it must have been one */
-    LONGER_TICKS = 3, /* so long what is still recorded must have cost too much */
-    LIGHT_TICKS = 3,  /* so long sums must have, before most waits are only timed */
+    CALM_TICKS = 10,  /* time of calm before all is recorded again */
+    STORM_TICKS = 3,  /* time of storm before waits become sums */
+    LONGER_TICKS = 3, /* time that the recorded rest must have cost too much */
+    LIGHT_TICKS = 3,  /* the same for sums, before most waits are only timed */
     LIGHT_EACH = 16,  /* once in this number of short waits' lengths a thread says where it was */
-    REST_TICKS = 10,  /* or in so long; what it has not said when it rests as long is written */
+    REST_TICKS = 10,  /* or in this time; what is left after a rest as long is written */
 };
 
 /* Of a stretch, so much in each so much is recorded wait by wait: it shows in which order things
@@ -39,12 +39,12 @@ enum {
 /* Of a slot's `every`: the latest park that said where it was did so for their number. */
 #define LATEST_NUMBER (UINT32_C(1) << 31)
 
-/* For so long a table that was full at its full size leaves out who ended the waits. */
+/* How long a table that was full at its full size leaves out who ended the waits. */
 #define CROWDED_NS (1000 * MS)
 
 /* Waits of this length and longer are recorded one by one: of SHORT_LEAST, and longer ones where
- * there are so many of those that they cost too much themselves.  Only the drain thread changes it;
- * a wait that meets two values is a sum, or a wait, by the one that its end meets. */
+ * their number alone costs too much.  Only the drain thread changes it; a wait that meets two
+ * values is a sum, or a wait, by the one that its end meets. */
 #define SHORT_LEAST MS
 #define SHORT_MOST (16 * MS)
 static _Atomic uint64_t short_of = SHORT_LEAST;
@@ -69,10 +69,10 @@ struct slot {
     _Atomic uint64_t since;             /* of the wait; it rests: when the latest one ended */
     _Atomic uint64_t first, total;      /* timed parks of which no sum says where they were: */
     _Atomic uint32_t n;                 /* since when, ns, and how many */
-    _Atomic uint32_t every;             /* of them says it for their number: one in this many */
+    _Atomic uint32_t every;             /* of that number of parks one says it for all */
     _Atomic uint32_t kind_limit;        /* kind + LIMIT_FACTOR * limit */
     _Atomic uint32_t lock, owner, stack;
-    _Atomic uint32_t waker; /* of whom an unpark was left out: written by that one; a hint */
+    _Atomic uint32_t waker; /* whose unpark was left out: written by the thread itself; a hint */
     _Atomic uint32_t told;  /* the drain thread's: half of since, for which there is a wait_open */
 };
 
@@ -235,7 +235,7 @@ static struct slot *slot_for_wait(struct os_thread *self, uint32_t thread)
 {
     struct slot *s = slot_of(thread);
     uint64_t word = s ? atomic_load_explicit(&s->word, memory_order_relaxed) : 0;
-    if (s && is_waiting(word)) { /* a probe could not run: that one's end is missing */
+    if (s && is_waiting(word)) { /* a probe could not run: the end of that wait is missing */
         self->ring->lost++;
         give_back(s, word);
         word = atomic_load_explicit(&s->word, memory_order_relaxed);
@@ -509,9 +509,9 @@ static uint64_t roll(void)
     return dice ^= dice << 17;
 }
 
-/* The number and the time of parks are told apart: for their time one says where it was as likely
- * as it was long, for their number each as likely.  It is about as often that one asks as that the
- * other does. */
+/* The number and the time of parks are sampled separately: a park's place counts for the time with
+ * a probability that grows with its length, for the number with the same one for each. Both ask
+ * about equally often. */
 static void adapt(struct slot *s, bool number)
 {
     enum { MOST = 1 << 20 };
@@ -657,9 +657,9 @@ static struct {
     uint64_t at, since; /* the latest tick; when the stretch began, 0: there is none */
     uint64_t resume;    /* a look is taken: when the stretch goes on; 0: none is */
     uint64_t waits, unparks, events, cost, cpu; /* as of then */
-    uint64_t first_waits, first_unparks;        /* that stretches which are over have told */
+    uint64_t first_waits, first_unparks;        /* that finished stretches have reported */
     uint64_t seen[LENGTHS];
-    uint64_t per_event; /* ns that one cost, before the stretch */
+    uint64_t per_event; /* cost of one before the stretch, ns */
     uint32_t calm, storm, longer, dear;
     bool no_more;
     uint64_t processors; /* that the JVM may use */
@@ -832,7 +832,8 @@ static void begin_look(uint64_t now)
     atomic_store_explicit(&sums_look_until, keeper.resume, memory_order_relaxed);
 }
 
-/* Whether a look is taken: of the stretch that it interrupts all was told when it began. */
+/* Whether a look is taken: everything about the stretch that it interrupts was written when the
+ * stretch began. */
 static bool in_look(uint64_t now)
 {
     if (keeper.resume && now >= keeper.resume) {
@@ -1051,7 +1052,7 @@ void sums_open_waits(struct buf *events)
 
 int sums_init(uint64_t cost, bool flip, bool light, bool may_time)
 {
-    memset(&sums, 0, sizeof sums); /* nobody else is there yet */
+    memset(&sums, 0, sizeof sums); /* no other thread is there yet */
     atomic_store(&sums_stretch, false);
     atomic_store(&sums_used, false);
     atomic_store(&sums_light, false);

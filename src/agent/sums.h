@@ -32,7 +32,7 @@ int sums_init(uint64_t cost, bool flip, bool light, bool may_time);
  * is a share. */
 void sums_start(struct recorder *rec, uint64_t processors);
 
-/* When nobody is inside the guard any more, and the drain thread has ended. */
+/* Once no thread is inside the guard, and the drain thread has ended. */
 void sums_free(void);
 
 /* What begins a wait, as its event would have it. */
@@ -65,8 +65,8 @@ static inline bool sums_were_made(void)
 /* Note a wait of the current thread.  False: it is to be recorded. */
 bool sums_note(struct os_thread *self, const struct sums_wait *w);
 
-/* A wait of a thread begins, or ends, that is recorded: whether there are so many short ones that
- * sums would help is known from their lengths. */
+/* A wait of a thread begins, or ends, that is recorded: from the lengths Orca knows whether sums
+ * would help. */
 void sums_mark(thread_id thread, uint64_t since);
 void sums_count(thread_id thread, uint64_t now);
 
@@ -134,7 +134,7 @@ static inline enum sums_timing sums_end_light(thread_id thread, uint64_t now, st
 }
 
 /* The current thread begins, or ends, what waits itself inside (a join, a sleep, Object.wait):
- * waits in it are no waits of their own, and are not summed. */
+ * waits inside are not separate waits, and are not summed. */
 void sums_inside(thread_id thread);
 void sums_outside(thread_id thread);
 
@@ -143,7 +143,7 @@ void sums_outside(thread_id thread);
 bool sums_end_short(thread_id target, thread_id by, uint64_t now);
 
 /* On the drain thread, as often as it likes: decides whether a stretch begins or ends, writes what
- * is in the tables, and tells of waits that last. */
+ * is in the tables, and reports waits that last. */
 void sums_tick(uint64_t now, uint64_t events);
 
 /* Everything that was summed until now is in the rings.  over: and no more will be, as the
@@ -166,7 +166,7 @@ void sums_open_waits(struct buf *events);
 /* Since when a park is under way that is only timed: the thread's, or (0) any; 0: there is none. */
 uint64_t sums_timed_since(thread_id thread);
 
-/* Groups were switched off: waits of theirs that are noted are not followed any more. */
+/* Groups were switched off: noted waits of these groups are no longer followed. */
 void sums_forget(const bool *off);
 
 /* The OS thread ends. */

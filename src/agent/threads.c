@@ -518,7 +518,7 @@ thread_id threads_self(JNIEnv *jni, struct os_thread *self)
     if (tid && self->mounted_tid == tid)
         return self->mounted;
     uint32_t id = tid ? thread_table_find(agent.table, tid) : 0;
-    /* Whose own id is not known yet may be the platform thread itself, which the attach found. */
+    /* A thread without a known id may be the platform thread itself, which the attach found. */
     bool known = id && self->id.v && !is_nameless(tid);
     if (known)
         note_mounted(self, tid, id);
@@ -601,7 +601,7 @@ static jfieldID find_state(JNIEnv *jni, jclass of)
         atomic_store_explicit(&reg.no_state, true, memory_order_relaxed);
         return NULL;
     }
-    /* relaxed: the same, whoever writes it */
+    /* relaxed: every thread writes the same */
     for (size_t i = 0; i < VIRTUAL_STATES; i++)
         atomic_store_explicit(&reg.states[i], values[i], memory_order_relaxed);
     /* release: pairs with virtual_state; the values are there */
@@ -818,12 +818,12 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
         memcpy(&reg.not_exiting, (const char *)java_thread + agent.layout.terminated,
                sizeof reg.not_exiting);
     reg.all = NULL;
-    atomic_store_explicit(&reg.last_id, 0, memory_order_relaxed); /* nobody else is there yet */
+    atomic_store_explicit(&reg.last_id, 0, memory_order_relaxed); /* no other thread is there yet */
     atomic_store_explicit(&reg.virtual_seen, false, memory_order_relaxed);
     atomic_store_explicit(&reg.ends_probed, false, memory_order_relaxed);
     map_init(&natives);
     memset(ended_lately, 0, sizeof ended_lately);
-    memset((void *)nameless, 0, sizeof nameless); /* nobody else is there yet */
+    memset((void *)nameless, 0, sizeof nameless); /* no other thread is there yet */
     return 0;
 }
 
@@ -831,7 +831,7 @@ int threads_init(JNIEnv *jni, jthread current, struct err *err)
 static uint32_t enumerate(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *info)
 {
     if (id_of(jni, info->thread))
-        return 0; /* ourselves, or it started meanwhile and said so itself */
+        return 0; /* this thread, or one that has just started and reported itself */
     uint32_t id = register_thread(jni, info->thread, 0);
     if (id && agent.settings.groups[GROUP_threads])
         put_simple(self, EV_thread_alive, id);

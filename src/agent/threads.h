@@ -35,14 +35,14 @@ struct os_thread {
     struct os_thread *next, *prev; /* all of them, under the registry's mutex */
 };
 
-/* Before any callback is enabled.  -ENOTSUP when this JVM's threads cannot be told apart. */
+/* Before any callback is enabled.  -ENOTSUP when this JVM's threads cannot be identified. */
 int threads_init(JNIEnv *jni, jthread current, struct err *err);
 
 /* Define the threads that are alive now, note each as thread_alive and those that wait with what
  * they wait for.  ThreadStart and ThreadEnd are enabled, nothing else is; after park_init. */
 void threads_enumerate(JNIEnv *jni);
 
-/* When nobody is inside the guard any more. */
+/* Once no thread is inside the guard. */
 void threads_free(void);
 
 /* The calling OS thread; made on first use.  NULL when memory is out or recording is off.
@@ -64,8 +64,8 @@ static inline size_t os_thread_room(const struct os_thread *self)
 /* The id of the current Java thread, which a callback got as `thread`; 0 when it cannot be had. */
 thread_id threads_current(JNIEnv *jni, jthread thread, struct os_thread *self);
 
-/* The same where there is no `thread`: a wrapped native method.  May run with a Java exception
- * pending when the thread has an id already. */
+/* The same without a `thread`: a wrapped native method.  May run with a Java exception pending when
+ * the thread has an id already. */
 thread_id threads_self(JNIEnv *jni, struct os_thread *self);
 
 /* The calling thread, as JVMTI is to be asked about its frames; false: it is not to be asked.  NULL
@@ -79,7 +79,7 @@ thread_id threads_of(JNIEnv *jni, jthread thread);
 /* Thread.getId() of any thread. */
 uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 
-/* A probe tells of the ends of virtual threads, and not JVMTI. */
+/* A probe, not JVMTI, reports the ends of virtual threads. */
 bool threads_ends_probed(void);
 
 bool threads_is_virtual(JNIEnv *jni, jthread thread);
@@ -96,8 +96,8 @@ thread_id threads_native(uint32_t os_tid);
 /* It has ended: the kernel may give its number to another one. */
 void threads_native_ended(uint32_t os_tid);
 
-/* Each live platform thread of Java: nobody is added or removed meanwhile.  `visit` makes no JVM
- * call. */
+/* Each live platform thread of Java: no thread is added or removed during the walk.  `visit` makes
+ * no JVM call. */
 void threads_each_java(void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx);
 
 /* For how long a platform thread has been in the wait that it is in, ns; -1: it is in none, or that
@@ -123,7 +123,7 @@ void threads_each(void (*visit)(void *ctx, const struct os_thread *t), void *ctx
  * may be waiting for room in a ring (full=block), which only the drain thread makes. */
 bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void *ctx);
 
-/* Groups were switched off: what threads wait for is not followed any more. */
+/* Groups were switched off: what threads wait for is no longer followed. */
 void threads_forget_waits(const bool *off);
 
 /* At the end of the recording: note renamed threads and waits that are still open. */

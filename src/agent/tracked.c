@@ -183,7 +183,7 @@ uint64_t tracked_kept_wanted(void)
 static uint32_t kept_mark(void)
 {
     static _Atomic uint32_t mark;
-    /* relaxed: whoever comes first computes the same */
+    /* relaxed: every thread computes the same */
     uint32_t known = atomic_load_explicit(&mark, memory_order_relaxed);
     if (known)
         return known;

@@ -20,7 +20,7 @@ struct tracked {
     bool kept;      /* the class's code stays as it is made (kept.h) */
     bool holders;   /* also where group monitors is on: a virtual thread may leave its carrier
                      * there, and says what it holds (unmounts.h) */
-    bool ends;      /* told of when it returns, and only while threads_ends_probed() */
+    bool ends;      /* reported when it returns, and only while threads_ends_probed() */
     /* A method that may block has enter and exit; another one `call`, at its entry: a cause must
      * not be recorded after what it causes. */
     void (*enter)(JNIEnv *jni, const struct tracked *t, jobject object, int64_t time);
@@ -38,8 +38,8 @@ extern size_t n_tracked;
 int tracked_read(const char *methods, struct err *err);
 void tracked_forget(void);
 
-/* What a probe is told of its row.  A method that was entered while another recording was on still
- * calls that one's probes: its number is none of ours. */
+/* A probe's view of its row. A method that was entered during another recording still calls the
+ * probes of that recording: its number is not one of ours. */
 int32_t tracked_number(size_t row);
 
 /* The id of a row in events, and the definitions of those that the settings switch on and that have
@@ -52,8 +52,8 @@ bool tracked_is_here(const struct tracked *t); /* this Java has it */
 bool tracked_applies(const struct tracked *t); /* it is here, and its calls are recorded */
 void tracked_define(void);
 
-/* The rows of classes whose code is kept: that of number i; NULL: there are no more.  Whether a
- * class is one of those.  Without a recording, too. */
+/* The rows of classes whose code is kept: that of number i; NULL: no further one.  Whether a class
+ * is one of those.  Without a recording, too. */
 const struct tracked *tracked_kept(size_t i);
 bool tracked_is_kept(const char *class_);
 

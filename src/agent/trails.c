@@ -9,9 +9,9 @@
  * out. */
 enum { SETS_BITS = 5, SETS = 1 << SETS_BITS, WAYS = 4, ROOM_BYTES = 32 * 1024, THREADS_MAX = 1000 };
 
-enum { TRIES = 16 }; /* so many times in a row one is made each time */
+enum { TRIES = 16 }; /* number of times in a row that a trail is made each time */
 
-/* at, end: of all bytes that were ever put in; at == end: there is no trail yet. */
+/* at, end: of all bytes that were ever put in; at == end: no trail yet. */
 struct slot {
     struct trail_anchor from;
     uint64_t what;

@@ -15,7 +15,7 @@ struct trails;
 /* Where a stack is wanted, and of what kind: the key of a trail. */
 struct trail_place {
     struct trail_anchor from;
-    uint64_t what;         /* tells apart what is made of the same frames */
+    uint64_t what;         /* distinguishes what is made of the same frames */
     uintptr_t java_thread; /* HotSpot's JavaThread of the calling thread; not in the key */
     bool again;            /* out: make a trail */
     bool from_heap;        /* out: of the stack that was found, a part is in the heap */

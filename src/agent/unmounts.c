@@ -4,14 +4,14 @@
 
 static struct unmounted *said; /* NULL: not on this JVM */
 
-/* Somebody has said something: till then a program without virtual threads pays one load. */
+/* A statement exists: until then a program without virtual threads pays one load. */
 static _Atomic bool any;
 
-/* By JDK 23 who owns a monitor stays mounted.  An identity hash that is not a random number tells
- * no objects apart. */
+/* Up to JDK 23 an owner of a monitor stays mounted. An identity hash that is not a random number
+ * does not distinguish objects. */
 static bool can_be_known(void)
 {
-    enum { HASH_THREAD_LOCAL = 5 }; /* what -XX:hashCode is when nobody asks */
+    enum { HASH_THREAD_LOCAL = 5 }; /* -XX:hashCode by default */
     const struct vm_layout *l = &agent.layout;
     return agent.virtual_threads && l->owner_is_tid && l->monitor_owner >= 0 &&
            l->monitor_owner_id >= 0 && l->lock_stack >= 0 && l->lock_stack_top >= 0 &&
@@ -21,7 +21,7 @@ static bool can_be_known(void)
 
 int unmounts_init(void)
 {
-    atomic_store_explicit(&any, false, memory_order_relaxed); /* nobody else is there yet */
+    atomic_store_explicit(&any, false, memory_order_relaxed); /* no other thread is there yet */
     return can_be_known() ? unmounted_new(&said) : 0;
 }
 
@@ -103,8 +103,8 @@ uint64_t unmounts_holder(jobject object)
     return says ? o.java_tid : 0;
 }
 
-/* Believed when it has not come back meanwhile, is not mounted (had its return been missed, it
- * could be), and nobody has named himself the monitor's owner. */
+/* Believed when the thread has not come back since, is not mounted (it could be, if its return was
+ * missed), and no thread has named itself the monitor's owner. */
 uint64_t unmounts_owner(struct os_thread *self, jobject object)
 {
     enum { TRIES = 4 }; /* it may be on its way from or to its carrier */

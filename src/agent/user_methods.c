@@ -425,13 +425,13 @@ void user_methods_stop(JNIEnv *jni)
     free(old);
 }
 
-/* When nobody is inside any more. */
+/* Once no thread is inside. */
 void user_methods_free(JNIEnv *jni)
 {
     for (size_t r = 0; r < n_rows; r++)
         for (uint32_t i = 0; i < rows[r].n_classes; i++)
             (*jni)->DeleteWeakGlobalRef(jni, rows[r].classes[i]);
-    for (size_t i = 0; i < n_places; i++) /* of classes that were prepared meanwhile */
+    for (size_t i = 0; i < n_places; i++) /* of classes that were prepared during that */
         (*jni)->DeleteWeakGlobalRef(jni, places[i].class);
     free(places);
     places = NULL;

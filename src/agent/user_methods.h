@@ -17,9 +17,9 @@ bool user_methods_any(void);
  * called. */
 void user_methods_start(JNIEnv *jni);
 
-/* Put the classes back, when the class-file hook rewrites none any more. */
+/* Put the classes back, once the class-file hook no longer rewrites any. */
 void user_methods_stop(JNIEnv *jni);
-void user_methods_free(JNIEnv *jni); /* then, when nobody is inside the guard */
+void user_methods_free(JNIEnv *jni); /* then, once no thread is inside the guard */
 
 void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass c);
 

@@ -170,7 +170,7 @@ static int verb_heap(JNIEnv *jni, char *argument, struct buf *reply, struct err 
     return rc;
 }
 
-/* Who asked for the socket only to ask something has asked it. */
+/* A client that asked for the socket only for one question has asked it. */
 static int verb_leave(JNIEnv *jni, char *argument, struct buf *reply, struct err *err)
 {
     (void)jni, (void)argument, (void)reply, (void)err;

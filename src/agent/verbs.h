@@ -19,7 +19,7 @@ int verb_run(JavaVM *vm, char *line, struct buf *reply, struct err *err);
 void verb_tick(JavaVM *vm);
 int verb_pause_ms(void);
 
-/* The control socket was just asked for, so somebody is about to say what is to be recorded. */
+/* The control socket was just asked for, so a client is about to say what to record. */
 void verb_expect_attach(void);
 
 /* Whether nothing is recorded, nor about to be. */

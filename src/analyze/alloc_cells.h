@@ -1,11 +1,11 @@
-/* alloc_cells.h - the objects of one thread that agree in all that is told of them: class, place,
- * size, and how many of the collector's pauses had ended when they were allocated.
+/* alloc_cells.h - the objects of one thread that agree in everything recorded of them: class,
+ * place, size, and how many of the collector's pauses had ended when they were allocated.
  *
  *     kept at a moment = allocated before it - found freed before it
  *
  * An end names all of that, so objects need not be found by their numbers.  An object that was
- * allocated before the file began is in no cell.  Where events are missing there may be ends
- * without a beginning: they are not kept, and never fewer than none. */
+ * allocated before the file began is in no cell.  Where events are missing, ends without a
+ * beginning are ignored: a count never falls below 0. */
 #ifndef ORCA_ANALYZE_ALLOC_CELLS_H
 #define ORCA_ANALYZE_ALLOC_CELLS_H
 

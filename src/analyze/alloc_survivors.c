@@ -28,7 +28,7 @@ static size_t point_of_epoch(const struct alloc_points *p, uint64_t epoch)
     return i;
 }
 
-/* The first point at which an object is no more that was freed at a time. */
+/* The first point without an object that was freed at a time. */
 static size_t point_of_end(const struct alloc_points *p, uint64_t time)
 {
     size_t i = 0;

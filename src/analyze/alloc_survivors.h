@@ -1,7 +1,7 @@
 /* alloc_survivors.h - how much had outlived the collector's pauses, over time.
  *
  * At a point stands what had been alive in a pause that ended before it, and was not found freed
- * until the next pause ended: a collector tells the ends of objects a while after its pause. */
+ * until the next pause ended: a collector reports the ends of objects a while after its pause. */
 #ifndef ORCA_ANALYZE_ALLOC_SURVIVORS_H
 #define ORCA_ANALYZE_ALLOC_SURVIVORS_H
 

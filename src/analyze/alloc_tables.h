@@ -56,7 +56,7 @@ int alloc_tables_make(struct alloc_tables *out, const struct analysis *a,
                       const struct selection *selection, bool by_kept, struct arena *arena);
 
 /* Those of the whole recording, most allocated bytes first: made once, they live as long as the
- * analysis.  NULL: there are no allocations, or memory is out. */
+ * analysis.  NULL: no allocations, or out of memory. */
 const struct alloc_tables *alloc_tables_whole(struct analysis *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* alloc_visit.h - what became of allocations in a part of a recording, told amount by amount.
+/* alloc_visit.h - what became of allocations in a part of a recording, amount by amount.
  *
  *     allocated - freed = kept                 over a whole recording that lost nothing
  *     grown = kept + old - before              between the ends of a range
@@ -24,7 +24,7 @@ enum alloc_what {
 struct alloc_amount {
     uint64_t bytes;
     uint64_t thousandths; /* of an object */
-    uint64_t records;     /* objects or samples told one by one */
+    uint64_t records;     /* objects or samples recorded one by one */
 };
 
 /* An amount of one context of one thread. */

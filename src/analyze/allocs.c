@@ -11,7 +11,7 @@
 
 _Static_assert(sizeof(struct alloc) == 16, "a hundred million of them are kept");
 
-/* No heap is larger, and sums of so many cannot overflow. */
+/* No heap is larger, and sums of as many cannot overflow. */
 #define AMOUNT_MAX (UINT64_C(1) << 46)
 
 void allocs_init(struct allocs *s)
@@ -195,7 +195,7 @@ static int by_moment(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* When the ends that each collection of the whole heap found are told. */
+/* When the ends that each collection of the whole heap found were recorded. */
 static int find_wholes(struct allocs *s, const struct collection_source *gc)
 {
     TRY(whole_gc_find(&s->wholes, gc));

@@ -4,8 +4,8 @@
  * By allocating thread, in the order of time.  Class, call site and size, which many allocations
  * share, are kept once (struct alloc_context), so an allocation takes 16 bytes.
  *
- *     exact    each object (groups alloc and frees), or objects counted where they happened and
- *              told in batches (alloc alone): these have no number, so no end
+ *     exact    each object (groups alloc and frees), or objects counted where they happened,
+ *              in batches (alloc alone): these have no number, so no end
  *     sampled  one object of so many bytes (group sampled-alloc), with what it stands for
  *
  * Sums are exact where anything exact was recorded, else they are estimates; what is not freed
@@ -94,8 +94,8 @@ static inline enum alloc_source allocs_source(const struct allocs *s)
     return s->n[ALLOC_SAMPLED] && !s->n[ALLOC_EXACT] && !s->n_batches ? ALLOC_SAMPLED : ALLOC_EXACT;
 }
 
-/* What is made of ends - freed, live: counted allocations have none, so that samples beside them
- * tell. */
+/* What is made of ends - freed, live: counted allocations have none, so the samples beside them
+ * decide. */
 static inline enum alloc_source allocs_ends_source(const struct allocs *s)
 {
     return s->n[ALLOC_SAMPLED] && !s->n[ALLOC_EXACT] ? ALLOC_SAMPLED : ALLOC_EXACT;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Whether the oldest events were overwritten.  The header says so only once the trace is closed;
- * before, the first chunk tells by its number. */
+ * before, the number of the first chunk shows it. */
 static bool is_windowed(const struct trace *t)
 {
     if (!t->header.capacity)
@@ -147,7 +147,7 @@ static int begin_making(struct analysis *a, struct makers *m)
     return 0;
 }
 
-/* Who ended each wait, and what that says of all. */
+/* The thread that ended each wait, and what follows for all waits. */
 static int find_causes(struct analysis *a, struct makers *m, struct err *err)
 {
     const struct sweep_sink sinks[] = {binder_sink(m->binder), bottler_sink(m->bottler),

@@ -54,9 +54,8 @@ struct analysis {
     struct queues queues;
     struct signal_set signals;
     struct calls calls; /* of tracked methods */
-    struct stop stop;   /* who told the program to end */
-    struct path path;   /* to the end of the program; v NULL: that was not recorded, or somebody
-                         * outside decided it */
+    struct stop stop;   /* the one who ended the program */
+    struct path path;   /* to the program's end; v NULL: not recorded, or decided from outside */
     struct path_sums path_sums;
     struct lock_order orders; /* once analysis_lock_order was called */
     bool has_orders;
@@ -80,11 +79,11 @@ struct analysis_plan {
     int (*decide)(struct analysis *a);  /* when causes are known, before sums are made; -ENOMEM */
     const struct carry *carry;          /* what was under way when a part of a recording
                                            (trace_keep_part) began; NULL: nothing */
-    const struct analysis_watch *watch; /* NULL: nobody */
+    const struct analysis_watch *watch; /* NULL: no thread */
 };
 
-/* Analyse a trace: by conclude/resource.h, which has the plans.  Damage that is met on the way is
- * appended to the trace's problems and is no failure.  On failure (out of memory) nothing needs
+/* Analyse a trace: by conclude/resource.h, which has the plans.  Damage found on the way is
+ * appended to the trace's problems and is not a failure. On failure (out of memory) nothing needs
  * analysis_free. */
 int analysis_run(struct analysis **out, struct trace *t, const struct analysis_plan *plan,
                  struct err *err);

@@ -85,8 +85,8 @@ static uint64_t owned_at(const struct lock_now *k, struct deed by)
     return k->sure ? k->latest : 0;
 }
 
-/* Who owns what a thread waits for when the recording ends, as far as is known since it began to:
- * of a park what the thread saw tells whether its blocker has an owner at all. */
+/* The owner of what a thread waits for when the recording ends, as far as is known since the wait
+ * began. For a park, the thread saw whether its blocker has an owner at all. */
 static uint32_t owner_at_end(const struct lock_now *k, uint32_t thread, const struct wait_part *w)
 {
     bool monitor = w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING;
@@ -111,7 +111,8 @@ static uint32_t asked_at_end(const struct binder *b, const struct lock_now *k,
 
 /* --- imported traces: TPTP 4.5's rule --------------------------------------------------------- */
 
-/* A wait ended: the first notify since it began that has nobody, else the latest notifyAll. */
+/* A wait ended: the first notify since it began that has no waiter yet, else the latest
+ * notifyAll. */
 static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread, struct span *s)
 {
     uint32_t i;
@@ -119,7 +120,7 @@ static bool take_loose(struct binder *b, struct loose_lists *q, uint32_t thread,
         struct deed by = loose_at(b, i)->deed;
         q->notify = loose_at(b, i)->next;
         if (line_act(&b->tl->lines[by.thread], cause_index(by.cause))->time < s->start)
-            continue; /* nobody was there to wake */
+            continue; /* no thread was there to wake */
         bind_cause(b, thread, s, by, INTERACTION_NOTIFY);
         return true;
     }
@@ -242,7 +243,7 @@ static void end_monitor(struct binder *b, uint32_t thread, struct span *s, uint6
         owns(k, thread, CAUSE_NONE, time);
 }
 
-/* The thread has been notified, and somebody gives it the monitor back: not before the end of its
+/* The thread has been notified, and another thread gives it the monitor: not before the end of its
  * Object.wait, and not later than it does something else. */
 static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struct deed owner,
                         const struct lock_now *k, uint64_t time)
@@ -259,8 +260,8 @@ static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struc
     b->now[thread].owned_at = owned_at(k, owner);
 }
 
-/* The thread does something after its Object.wait: it has the monitor, and if nobody else has had
- * it in between it is certain whom it got it from. */
+/* The thread does something after its Object.wait: it has the monitor, and if no other thread has
+ * had it in between, it is certain which thread it came from. */
 static void settle_regain(struct binder *b, uint32_t thread)
 {
     struct thread_now *w = &b->now[thread];
@@ -277,8 +278,8 @@ static void settle_regain(struct binder *b, uint32_t thread)
         r->cause = by.cause;
 }
 
-/* Whether the thread has the monitor when Object.wait ends.  Who was notified has; who was not
- * takes it as anybody does, which a contended enter behind the wait tells. */
+/* Whether the thread has the monitor when Object.wait ends.  A notified thread has; any other takes
+ * it like any thread, which a contended enter after the wait shows. */
 static bool has_monitor_after(const struct binder *b, const struct line *l, uint32_t index,
                               const struct span *s)
 {
@@ -368,7 +369,8 @@ static bool end_joined(struct binder *b, uint32_t thread, struct span *s)
     return false;
 }
 
-/* A call that waited for an object: what another thread did to that last meanwhile. */
+/* A call that waited for an object: the last thing that another thread did to the object during the
+ * call. */
 static bool end_released(struct binder *b, uint32_t thread, struct span *s)
 {
     const struct context *x = context_of(b, s);
@@ -471,7 +473,7 @@ static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_
 enum { PERMIT_NS = 1000000 };
 
 /* A park that begins with a permit ends at once.  One that goes on had none: a wait that is not
- * recorded has used it, or, if nobody else ends it, it waited for a processor. */
+ * recorded has used it, or, if no other thread ends it, it waited for a processor. */
 static void use_permit(struct binder *b, uint32_t thread, uint32_t index)
 {
     struct thread_now *w = &b->now[thread];
@@ -620,8 +622,8 @@ static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
 }
 
 /* Short waits that were summed: who ended them is known already, or will never be; so are the
- * lock's owners in between, and a permit is used up.  When the thread was in them is not known, so
- * they are no alibi. */
+ * lock's owners in between, and a permit is used up.  When the thread was in them is unknown, so
+ * they prove nothing about where it was. */
 static bool take_summed(struct binder *b, const struct sweep_item *i)
 {
     enum sweep_type type = sweep_type(i);
@@ -638,7 +640,7 @@ static bool take_summed(struct binder *b, const struct sweep_item *i)
     b->now[i->thread].permit.thread = 0;
     if (type == SWEEP_BEGIN)
         return true;
-    if (x->what == STATE_JOINING) /* of threads that had ended: nobody had to end them */
+    if (x->what == STATE_JOINING) /* of threads that had ended: no thread had to end them */
         return true;
     if (!s->waker || s->waker == i->thread) {
         b->out.unbound[x->what] += span_count(b->tl, s);
@@ -865,7 +867,7 @@ struct sweep_sink binder_sink(struct binder *b)
     return (struct sweep_sink){take, b, 0};
 }
 
-/* The interaction that an act may be; INTERACTION_NONE: it wakes nobody. */
+/* The interaction that an act may be; INTERACTION_NONE: it wakes no thread. */
 static enum interaction kind_of(const struct binder *b, const struct context *x)
 {
     switch (x->what) {

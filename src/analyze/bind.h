@@ -38,12 +38,12 @@
 #include "analyze/sweep.h"
 #include "format/trace.h"
 
-/* After a wait has ended its thread reacquires the monitor: until then no other is said to have
- * handed it on. */
+/* After a wait has ended its thread reacquires the monitor: until then no other thread counts as
+ * having handed it off. */
 #define BIND_CLAIM_NS UINT64_C(1000000)
 
-/* Who leaves a wait set by itself, or is taken out of it by a notify, has ended its wait so long
- * after that at most; so it is taken where a text does not say which of them it was. */
+/* A thread that leaves a wait set by itself, or by a notify, ends its wait within this time. Used
+ * where a text format does not say which of the two it was. */
 #define BIND_LEAVE_NS UINT64_C(100000000)
 
 /* The interactions of TPTP 4.5's thread profiling, and those that the JVM has had since. */
@@ -68,8 +68,9 @@ const char *interaction_name(enum interaction i);
 struct interaction_sum {
     uint64_t count; /* bound: from a thread to a wait or run of another one */
     uint64_t ns;    /* of the waits that they ended, whole */
-    uint64_t alone; /* acts that ended no wait and began no run: a notify with nobody waiting, a
-                     * permit or an interrupt not used, a task that nobody else ran */
+    uint64_t
+        alone; /* acts that ended no wait and began no run: a notify without a waiter, a permit or
+                     * an interrupt not used, a task that no other thread ran */
 };
 
 /* A task from one thread to another. */
@@ -84,11 +85,11 @@ struct bindings {
     uint64_t unbound[STATE_LIMIT];   /* waits that ended without a cause that is known; not the
                                       * joins of threads that had ended before */
     uint64_t timed_out[STATE_LIMIT]; /* TRCThreadWaitTimeoutExceedEvent; parks, joins: had a time
-                                      * limit, and nobody woke them */
+                                      * limit, and no thread woke them */
     struct buf handovers;            /* struct handover [], by to_time */
     uint32_t *owners; /* [thread_set.n]: of a thread that blocked, reacquired a monitor or parked at
                        * the end: who owned what it waited for, as far as known then; 0: unknown,
-                       * nobody, or the thread was in no such wait */
+                       * none, or the thread was in no such wait */
 };
 
 struct binder;

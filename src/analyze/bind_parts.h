@@ -17,13 +17,13 @@ struct deed {
  * target's last act before. */
 bool is_semaphore_handoff(const struct timeline *t, struct deed by, const struct act *target_last);
 
-/* A thread may have been notified in the moment in which its time was up: it left the wait set for
- * one of both, and the JVM says that its time was up.  So the first notify of the list was its, or
+/* A thread may have been notified in the moment in which it timed out: it left the wait set for one
+ * of the two reasons, and the JVM reports a timeout.  So the first notify of the list was its, or
  * the first waiter's, the second one the first waiter's or the second one's, and so on. */
 struct doubt {
     uint32_t acts, last; /* of whom they woke: 1 + index into binder.loose */
-    uint32_t n;          /* so many */
-    uint32_t times_up;   /* waits whose time was up: 1 + index into binder.loose */
+    uint32_t n;          /* number of them */
+    uint32_t times_up;   /* waits that timed out: 1 + index into binder.loose */
     bool too_long;       /* not all of it is kept */
 };
 
@@ -38,12 +38,12 @@ struct found_waiters {
     bool too_many; /* notifies: not all are kept */
 };
 
-enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at so many waiters */
+enum { DOUBT_MOST = 64 }; /* acts: each end of a wait looks at this number of waiters */
 
 /* A lock at the moment. */
 struct lock_now {
     struct deed owner;      /* who owned it last, as far as known, and by what it gave it back */
-    uint64_t since, latest; /* when it was first known to, after somebody else had, and last */
+    uint64_t since, latest; /* when it was first known to, after another thread had it, and last */
     bool sure;              /* it did own it then: not only the end of its Object.wait says so */
     bool odd;               /* not each hold of it is recorded, or the JVM takes it unseen */
     struct deed before;     /* who had it before `since`, and when that was known last */
@@ -83,7 +83,7 @@ struct thread_now {
     bool unsure;        /* it stays unknown what ends the wait that it is in */
 };
 
-/* A task that was submitted and has not run yet.  In imported traces also a notify that has nobody
+/* A task that was submitted and has not run yet.  In imported traces also a notify without a waiter
  * yet, a wait that ended without one, or one that a notify took. */
 struct loose {
     struct deed deed; /* of a wait: cause is the span's index */
@@ -146,8 +146,8 @@ static inline struct span *current(const struct binder *b, uint32_t thread)
     return span ? span_of(b, thread, span - 1) : NULL;
 }
 
-/* Who was seen to have it while its waits were summed, or before a look, may have given it to
- * others since. */
+/* A thread that was seen to have it while its waits were summed, or before a look, may have given
+ * it to others since. */
 static inline struct lock_now *lock_now(const struct binder *b, lock_id lock)
 {
     struct lock_now *k = lock.v && lock.v < b->n_locks ? &b->locks[lock.v] : NULL;

@@ -1,9 +1,9 @@
 /* blames.h - who waited for whom: counts and times by class of the lock, waiting thread and owner.
  *
  * The owner is the one that the waiting thread saw when it was about to block or park, and gets the
- * whole time of that wait; of a monitor that is taken again after a notify, who notified, and so
- * had it then; 0 stands for the owners that could not be known, and for waits that have none
- * (Object.wait). */
+ * whole time of that wait; of a monitor that is reacquired after a notify, the thread that
+ * notified, and so had it then; 0 stands for the owners that could not be known, and for waits that
+ * have none (Object.wait). */
 #ifndef ORCA_ANALYZE_BLAMES_H
 #define ORCA_ANALYZE_BLAMES_H
 

@@ -12,7 +12,7 @@ struct mark {
     uint64_t time, alone;
 };
 
-/* A thread goes on behind what kept it from running, or begins to stand still. */
+/* A thread goes on after an obstacle, or stops running. */
 struct edge {
     uint64_t time;
     uint32_t thread;

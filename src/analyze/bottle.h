@@ -9,9 +9,9 @@
  *
  *     sum of heights + time in which nobody ran = elapsed time      (to a rounding of 2^-32 ns)
  *
- * It needs no causes, so it says who, not why.  What runs is what is in none of the recorded waits,
- * and did not stand still for anything else that is known (halts.h): input and output, a stop by
- * the JVM; where turns on processors were recorded, only what is on one.  Threads of the JVM itself (thread
+ * It needs no causes, so it says who, not why.  A thread runs when it is in none of the recorded
+ * waits, and nothing else that is known stopped it (halts.h): input and output, a stop by the JVM;
+ * where turns on processors were recorded, only what is on one.  Threads of the JVM itself (thread
  * groups "system" and "InnocuousThreadGroup", native ones) are left out. */
 #ifndef ORCA_ANALYZE_BOTTLE_H
 #define ORCA_ANALYZE_BOTTLE_H
@@ -19,7 +19,7 @@
 #include "analyze/halts.h"
 #include "analyze/sweep.h"
 
-enum { BOTTLE_LEVELS = 65 }; /* numbers of running threads told apart; the last: that or more */
+enum { BOTTLE_LEVELS = 65 }; /* running threads that are distinguished; the last: that or more */
 
 struct bottle {
     uint64_t running;          /* ns */
@@ -31,8 +31,8 @@ struct bottles {
     struct bottle *v; /* [n], by thread; those left out are zero */
     bool *counted;    /* [n] */
     size_t n;
-    uint64_t elapsed, idle;        /* ns; idle: nobody ran */
-    uint64_t level[BOTTLE_LEVELS]; /* ns with so many running */
+    uint64_t elapsed, idle;        /* ns; idle: no thread ran */
+    uint64_t level[BOTTLE_LEVELS]; /* ns with that number running */
 };
 
 static inline uint64_t bottle_height(const struct bottle *b)

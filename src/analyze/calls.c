@@ -135,7 +135,7 @@ static int pair_up(struct pairer *p)
     return 0;
 }
 
-/* What is left at the end goes on, unless the thread is over. */
+/* Calls that are open at the end go on, unless the thread has ended. */
 static void finish(struct pairer *p, const struct thread_stats *s)
 {
     pass_unknown(p, UINT64_MAX);

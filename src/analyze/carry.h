@@ -1,5 +1,5 @@
-/* carry.h - what the threads were in at a moment: what the analysis of the part of a recording that
- * begins there has to begin with, because their events lie before it.
+/* carry.h - what the threads were in at a moment. The analysis of the part of a recording that
+ * begins there needs it, because the events lie before.
  *
  * A recording that goes on is looked at again and again, each time its last seconds only
  * (trace_keep_part).  Each analysis leaves a carry for those of later parts. */
@@ -12,7 +12,7 @@
 enum carried_how {
     CARRIED_WAIT,   /* its end will be recorded */
     CARRIED_PARK,   /* found at the beginning of the recording; only who unparks it is recorded */
-    CARRIED_FOUND,  /* found then; it may be over, and no event tells */
+    CARRIED_FOUND,  /* found then; it may be over, without an event */
     CARRIED_TO_END, /* the JVM says at the end of the part that it is in it */
 };
 

@@ -14,7 +14,7 @@ enum {
     FRESH = 2, /* waits for one object at most: it is for this one wait, */
     FRESH_OF_MANY = 6,
     EACH = 3,     /* objects of a class for each thread that waits for one */
-    REGULAR = 20, /* one of so many of a thread's waits at least: where it waits again and again */
+    REGULAR = 20, /* at least one in N of a thread's waits: it waits there again and again */
     GENERATIONS = 12,
     PASSING_NS = 100000,
 };
@@ -570,8 +570,8 @@ static void note_asking(struct causer *c, stack_id stack)
             c->out.asks[s->frames[i].method.v] = true;
 }
 
-/* It says nothing of what is waited for here; who passes on the word that there is work passes on
- * for whom. */
+/* It does not say what is waited for here; a thread that passes on the news of work also passes on
+ * for whom it is. */
 static void pass_on(struct causer *c, const struct sweep_item *i, const struct ending *e)
 {
     const struct activity *v = &c->activities[e->doing];
@@ -598,7 +598,7 @@ static bool is_asked_there(const struct cause_sums *s)
     return s->ended[ENDED_ASKED] > s->ended[ENDED_UNASKED] - s->busy;
 }
 
-/* Nobody came. */
+/* No thread came. */
 static void ran_out(struct causer *c, uint32_t thread, const struct context *x)
 {
     const struct call *call = call_of(&c->out, c->t, x->stack);

@@ -1,4 +1,4 @@
-/* causes.h - what is recorded of the waits at each place, for whoever decides what they are for
+/* causes.h - what is recorded of the waits at each place, for the decision what they are for
  * (purpose.h): a sink of a sweep, once the binder knows who ended them.
  *
  * An *activity* is what a thread does from one task to the next.  It begins with the thread, or

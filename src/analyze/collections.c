@@ -10,7 +10,7 @@ const char *const collection_kind_names[COLLECTION_KINDS] = {"pause", "cycle", "
 
 /* --- whose a pause is ------------------------------------------------------------------------- */
 
-/* A cycle is told to the millisecond.  More than a few do not overlap in a sound trace. */
+/* A cycle is recorded to the millisecond. More than a few do not overlap in a sound trace. */
 enum { NEAR_NS = 2000000, LOOK_BACK = 64 };
 
 static const char *name_of(const struct trace *t, gc_name_id id)
@@ -177,7 +177,7 @@ static struct collection_sum *sum_of(struct collections *out, const struct trace
     }
     if (out->n_sums == SUMS_MAX)
         return &out->sum[SUMS_MAX - 1];
-    if (out->n_sums == SUMS_MAX - 1) /* the rest; only a damaged trace has so many */
+    if (out->n_sums == SUMS_MAX - 1) /* the rest; only a damaged trace has that many */
         collector = cause = "?";
     struct collection_sum *s = &out->sum[out->n_sums++];
     *s = (struct collection_sum){.kind = c->kind, .collector = collector, .cause = cause};
@@ -219,7 +219,7 @@ static bool has_between(const struct collection *last, const struct collection *
 }
 
 /* From the end of one to the beginning of the next, if they do not overlap.  A heap that seems to
- * have shrunk meanwhile was counted in another way, and says nothing. */
+ * have shrunk in between was counted in another way, and says nothing. */
 static void sum_allocated(struct collections *out, const struct trace *t)
 {
     const struct collection *last = NULL;

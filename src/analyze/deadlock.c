@@ -75,7 +75,7 @@ static void find_open(struct finder *f, uint32_t thread)
     }
 }
 
-/* Whom a stuck thread waits for, if that one is stuck, too. */
+/* The thread that a stuck thread waits for, if it is also stuck. */
 static uint32_t next_of(const struct finder *f, uint32_t thread)
 {
     uint32_t on = f->open[thread].on;
@@ -188,8 +188,9 @@ static bool is_alive(const struct finder *f, uint32_t thread)
     return bottle_counts(f->t, s) && s->defined && !s->gone && !s->has_ended && !late;
 }
 
-/* Whether a thread of the program ended with the JVM; *last: when the last one ended.  Where it is
- * not told with whom the recording ended, who did just before may have called System.exit. */
+/* Whether a thread of the program ended with the JVM; *last: when the last one ended.  Where the
+ * trace does not say with which thread the recording ended, the last thread before may have called
+ * System.exit. */
 static bool lived_to_the_end(const struct finder *f, uint64_t end, uint64_t *last)
 {
     bool ends_jvm = false, told = f->threads->v[0].ends_jvm;
@@ -208,7 +209,7 @@ static bool lived_to_the_end(const struct finder *f, uint64_t end, uint64_t *las
 
 static int find_stuck(struct finder *f, struct deadlocks *out, uint64_t end, struct arena *a)
 {
-    bool holds_up = false; /* a thread that is no daemon: the program cannot end */
+    bool holds_up = false; /* not a daemon: the program cannot end */
     uint64_t last_end;
     size_t n = 0;
     if (lived_to_the_end(f, end, &last_end))

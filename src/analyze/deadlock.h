@@ -25,7 +25,7 @@ enum {
 
 /* A thread in an open wait. */
 struct stuck_thread {
-    uint32_t thread, on; /* indices; on: the thread it waits for, 0: unknown or nobody */
+    uint32_t thread, on; /* indices; on: the thread it waits for, 0: unknown or none */
     uint8_t state;
     bool timed; /* its wait has a time limit, or may have one */
     lock_id lock;
@@ -47,11 +47,11 @@ struct deadlock {
 struct deadlocks {
     struct deadlock *v;
     size_t n;
-    /* When every thread of the program that lives is in an untimed wait that nobody has ended yet:
-     * all of them, those of the deadlocks too, longest first.  Nobody who is recorded can end them.
-     * Not where a thread of the program lived to the end: who calls System.exit or Runtime.halt
-     * ends with the JVM.  Of a program that was stopped: when it was, so that what its threads do
-     * while it ends says nothing. */
+    /* When every thread of the program that lives is in an untimed wait that no thread has ended
+     * yet: all of them, those of the deadlocks too, longest first.  No recorded thread can end
+     * them. Not where a thread of the program lived to the end: a thread that calls System.exit or
+     * Runtime.halt ends with the JVM.  Of a program that was stopped: when it was, so that what its
+     * threads do while it ends says nothing. */
     struct stuck_thread *stuck;
     size_t n_stuck;
     uint64_t stuck_since; /* since when that was so of all of them */
@@ -60,7 +60,7 @@ struct deadlocks {
     size_t n_unknown;
 };
 
-/* Whether every thread waits, and has for so long that it is no chance. */
+/* Whether every thread waits, and has waited too long for this to be chance. */
 static inline bool deadlocks_stuck(const struct deadlocks *d, uint64_t end)
 {
     return d->n_stuck && end - d->stuck_since >= STUCK_LEAST_NS;

@@ -244,7 +244,7 @@ static void note_pin(struct decoder *d, uint32_t thread, const struct event *e)
         buf_put(&d->out->pins.v, &p, sizeof p);
 }
 
-/* What an event says besides the waits. */
+/* Whatever an event says apart from waits. */
 static void note_event(struct decoder *d, struct stream *s, uint32_t thread, const struct event *e)
 {
     struct thread_stats *st = &d->threads->v[thread];
@@ -755,8 +755,8 @@ static void tell_as(struct still_open *to, const struct still_open *from)
     to->op.stack = from->op.stack;
 }
 
-/* What a park was for that was only timed is known to the one that asks the JVM, and then of all
- * that tell of this park. */
+/* The purpose of a park that was only timed is known to the event that asks the JVM, and then to
+ * all events about this park. */
 static void share_told(struct still_open *v, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -778,7 +778,8 @@ static const struct still_open *still_open_of(const struct decoder *d, uint32_t 
     return *n ? v + first : NULL;
 }
 
-/* Of a park that was found no event tells the end: what ends it came after it was said to go on. */
+/* No event reports the end of a park that was found: what ends it came after the thread was
+ * reported to go on. */
 static bool is_over(const struct decoder *d, const struct still_open *s)
 {
     uint64_t woken = d->woken ? d->woken[s->op.thread] : 0;
@@ -892,7 +893,7 @@ static void finish_others(struct decoder *d)
     }
 }
 
-/* Sink: what was open at the end, with the true beginning where the recorder told it. */
+/* Sink: what was open at the end, with the true beginning where the recorder reported it. */
 static int take_open(void *self, const struct interval *v, size_t n)
 {
     struct decoder *d = self;

@@ -49,13 +49,13 @@ struct io_wait {
 struct unwritten {
     uint64_t from, to;
     uint64_t lost, first_lost; /* events that are missing for it; from when on: `to` when none is */
-    uint32_t chunk;            /* that tells it: what waited meanwhile is in those before */
+    uint32_t chunk;            /* that reports it: waits during it are in the events before */
 };
 
 struct decoded {
     uint64_t events;           /* read */
     uint64_t kinds[EV_LIMIT];  /* of them, by kind */
-    uint64_t owner_gone;       /* contended enters whose monitor nobody owned any more */
+    uint64_t owner_gone;       /* contended enters whose monitor was free again */
     uint64_t nameless;         /* events of waits by a thread that could not be named: not paired */
     uint64_t lost[LOSS_LIMIT]; /* events lost, by cause, as the `lost` events say */
     struct buf pauses;         /* struct pause [] */

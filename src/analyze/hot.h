@@ -32,7 +32,7 @@ struct hot_owner {
     lock_id lock;                     /* 0: all locks of the class */
     uint32_t locks;                   /* how many */
     uint64_t waited, known;           /* ns, of all locks together: struct owned_lock */
-    struct hot_sum sum;               /* samples of the owners meanwhile */
+    struct hot_sum sum;               /* samples of the owners in that time */
     const struct hot_method *methods; /* most self time first */
     size_t n_methods;
 };

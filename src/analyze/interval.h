@@ -52,7 +52,7 @@ struct interval {
     lock_id lock;   /* BLOCKED, WAITING, PARKED; 0: unknown */
     stack_id stack;
     stack_id owner_stack; /* BLOCKED, PARKED: what the owner executed, 0: it was not asked */
-    uint32_t nested;      /* so many of the thread's latest intervals lie inside this one */
+    uint32_t nested;      /* number of the thread's latest intervals that lie inside this one */
     uint8_t state, flags;
 };
 

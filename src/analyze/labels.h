@@ -30,7 +30,7 @@ const char *label_simple(const char *name);
 /* "orderbook.OrderBook.rebalance": trace_method_text. */
 void label_method(const struct trace *t, method_id method, char *out, size_t n);
 
-/* The same in two parts, as Java knows them: "orderbook.OrderBook" and "rebalance".  What is no
+/* The same in two parts, as Java knows them: "orderbook.OrderBook" and "rebalance".  Anything but a
  * method of Java has no class: "" and "libjvm.so!JVM_Sleep". */
 void label_method_parts(const struct trace *t, method_id method, char class_[LABEL_MAX],
                         char name[LABEL_MAX]);

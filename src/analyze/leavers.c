@@ -8,7 +8,7 @@
 
 enum {
     NS_PER_MS = 1000000,
-    LATE_MS = 10, /* a time limit is noticed, and told of, so late at most */
+    LATE_MS = 10, /* a timeout is noticed and recorded within this time */
     OFTEN = 2, /* waits of a place that were alike: they timed out; interrupts come at any time */
 };
 

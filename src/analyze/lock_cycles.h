@@ -12,7 +12,7 @@
 enum {
     LOCK_CYCLES_MAX = 1 << 18,
     CYCLE_STEPS = 10000000,    /* edges looked at for each length: half a second */
-    CYCLE_STEPS_ALL = 1 << 21, /* so long also for edges that exclude each other, to count them */
+    CYCLE_STEPS_ALL = 1 << 21, /* the same for edges that exclude each other, to count them */
     CYCLE_TRIES = 4096,        /* of one cycle: choices of threads */
     CYCLE_PAIRS = 1 << 21,     /* of users whose order is remembered */
 };

@@ -84,7 +84,7 @@ struct lock_order_finding {
 struct lock_order {
     struct lock_order_finding *v; /* the nearest first, then by count */
     size_t n;
-    /* Cycles that are no findings; one that fails for several reasons counts for the first. */
+    /* Cycles that are not findings; a cycle that fails for several reasons counts for the first. */
     struct {
         uint64_t shared;      /* a lock is held and wanted shared */
         uint64_t same_thread; /* not by as many different threads */

@@ -25,7 +25,7 @@ static inline unsigned op_state(uint32_t kind)
     }
 }
 
-/* The flags of a wait whose beginning was not recorded, by what is said of its limit. */
+/* The flags of a wait whose beginning was not recorded, by what is known of its limit. */
 static inline uint8_t op_limit_flags(unsigned state, uint32_t limit)
 {
     if (state == STATE_SLEEPING || limit == WAIT_LIMITED)

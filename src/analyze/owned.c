@@ -62,7 +62,7 @@ static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
     return ns;
 }
 
-/* --- who had it meanwhile --------------------------------------------------------------------- */
+/* --- who had it in that time ------------------------------------------------------------------ */
 
 /* The first stretch that is not over by a time. */
 static size_t first_after(const struct owned_finder *f, uint64_t time)

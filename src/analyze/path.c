@@ -39,7 +39,7 @@ struct walker {
     const struct timeline *tl;
     struct buf out;  /* struct path_segment [], backwards */
     uint32_t thread; /* where the path is */
-    uint64_t time;   /* up to where it is not told yet */
+    uint64_t time;   /* up to where it is not reported yet */
     uint64_t floor;  /* where it ends at the latest */
     uint32_t still;  /* steps since the time went back */
     bool seen;       /* it came to the thread as to the last owner seen */

@@ -24,7 +24,7 @@ enum path_kind {
     PATH_RUN,     /* the thread ran, or did something that is not recorded */
     PATH_HANDOFF, /* it had been woken, or given the lock, or started, and did not run yet; or had
                    * no need to wait (a permit) */
-    PATH_TIMED,   /* it waited for time to pass: sleep, or a wait whose time was up */
+    PATH_TIMED,   /* it waited for time to pass: sleep, or a wait that timed out */
     PATH_WAIT,    /* it waited, for an unknown thread */
     PATH_GC,      /* it was paused for the collector */
     PATH_UNKNOWN, /* what it did is not known */

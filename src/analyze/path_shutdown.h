@@ -8,7 +8,7 @@
 #include "analyze/path.h"
 
 /* What path_walk says, and before its beginning in DestroyJavaVM the path to the end of the thread
- * that that one waited for.  -ENOMEM. */
+ * that DestroyJavaVM waited for.  -ENOMEM. */
 int path_walk_over_shutdown(struct path *out, const struct path_source *src, const struct trace *t,
                             uint32_t thread, uint64_t to, uint64_t from);
 

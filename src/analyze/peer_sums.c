@@ -36,7 +36,7 @@ static int add(struct keyed *sums, const struct analysis *a, uint32_t thread,
     return 0;
 }
 
-/* The park of a virtual thread tells its peer; what it is for its stack does. */
+/* The park of a virtual thread shows its peer; its stack shows what it is for. */
 static int add_parks(struct keyed *sums, const struct analysis *a, uint32_t thread)
 {
     const struct line *l = &a->timeline.lines[thread];

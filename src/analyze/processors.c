@@ -180,7 +180,7 @@ struct tiler {
     bool is_virtual;
     void (*visit)(void *ctx, const struct cpu_tile *t);
     void *ctx;
-    uint32_t span;  /* the first that may end behind what was told */
+    uint32_t span;  /* the first that may end after what was reported */
     size_t stretch; /* the same of p->known, */
     uint32_t call;  /* of io, */
     size_t stop;    /* and of p->stops */

@@ -385,7 +385,7 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
         meets = 0;
     }
     if (!n && says == PURPOSE_ANSWER && s->limit_near > s->threads && 2 * s->limit_near > s->waits)
-        return PURPOSE_IDLE; /* how a thread of its own lets time pass, unless it is told to end */
+        return PURPOSE_IDLE; /* how a thread of its own lets time pass, unless it is asked to end */
     if (!n || (n < FEW_PERMITS && says == PURPOSE_PERMIT))
         return says;
     if (2 * meets > n)

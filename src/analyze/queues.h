@@ -15,8 +15,8 @@
 
 enum {
     QUEUE_BUCKETS = 64,
-    CONVOY_HANDOVERS = 8, /* at least so many short holds after the long one, */
-    CONVOY_RATIO = 4,     /* which was so many times as long as their average; */
+    CONVOY_HANDOVERS = 8, /* short holds after the long one, at least, */
+    CONVOY_RATIO = 4,     /* which was this multiple of their average; */
     CONVOY_DRAIN = 10,    /* together they took at least this part of it */
 };
 

@@ -138,8 +138,8 @@ static void require(struct reorder *r, uint32_t thread, uint64_t time)
     r->changed = true;
 }
 
-/* What a thread needs of others: it was started, it was woken.  A wait that another thread's
- * giving back of a lock ended is no such need: the locks see to that. */
+/* Dependencies of a thread: it was started, it was woken. A wait that the release of a lock ended
+ * is not one: the order of the locks has it. */
 static int add_causes(struct reorder *r, uint32_t thread)
 {
     struct cut *c = &r->cuts[thread];

@@ -46,7 +46,7 @@ static struct safepoint_sum *sum_of(struct safepoints *out, const char *operatio
     for (size_t i = 0; i < out->n_sums; i++)
         if (out->sum[i].collects == collects && strcmp(out->sum[i].operation, operation) == 0)
             return &out->sum[i];
-    if (out->n_sums == SUMS_MAX) /* only a damaged trace has so many */
+    if (out->n_sums == SUMS_MAX) /* only a damaged trace has that many */
         return &out->sum[SUMS_MAX - 1];
     struct safepoint_sum *s = &out->sum[out->n_sums++];
     *s = (struct safepoint_sum){.operation = operation, .collects = collects};

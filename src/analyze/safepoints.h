@@ -31,7 +31,7 @@ struct safepoints {
     uint64_t reach;                /* of all */
     uint64_t others, ns_of_others; /* of those that do not collect */
     const struct safepoint *stops; /* them, and pauses of the collector for which none is recorded:
-                                    * when threads of Java stood still, in the order of time, apart */
+                                    * stops of threads of Java, by time, without overlaps */
     size_t n_stops;
 };
 

@@ -14,7 +14,7 @@ struct sample_query {
     struct selection selection; /* of owners: its threads are those that waited */
     enum sample_kind kind;
     bool owners;
-    bool by_thread, by_lock; /* what is kept apart, besides stacks; by_lock: of owners */
+    bool by_thread, by_lock; /* keys in addition to stacks; by_lock: of owners */
 };
 
 struct sample_sum_key {

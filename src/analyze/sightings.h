@@ -1,11 +1,11 @@
 /* sightings.h - locks that a thread was seen to own while it waited for another one.
  *
- * Who begins to wait for a lock reads its owner.  Where that owner is in a wait for a lock itself,
+ * A thread that begins to wait for a lock reads its owner. If that owner waits for a lock itself,
  * it held the one while it wanted the other: known without the group holds.
  *
  * The owner is read a moment after the time of the wait's beginning is taken.  So it counts only
  * when the owner's own wait went on for SIGHTING_LATE_NS after that: what it took after its wait is
- * no news.  And nobody can have got the lock before the owner's wait ended. */
+ * not new. And no thread can have got the lock before the owner's wait ended. */
 #ifndef ORCA_ANALYZE_SIGHTINGS_H
 #define ORCA_ANALYZE_SIGHTINGS_H
 

@@ -121,7 +121,7 @@ static bool is_hand_over(const struct context *x)
     return x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING || x->what == STATE_PARKED;
 }
 
-/* An owner gave the monitor back, nobody knows when: now, or, where it waits now, when it began to.
+/* An owner released the monitor at an unknown time: now, or, where it waits now, when it began to.
  * True: in the second case. */
 static bool by_owner(struct slacker *s, uint32_t thread, uint32_t owner)
 {

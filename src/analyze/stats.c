@@ -33,7 +33,7 @@ struct part {
     uint32_t thread, context;
     unsigned state, flags;
     uint64_t start, end;
-    uint64_t n, longest; /* so many waits in one, as a sum; the longest of them */
+    uint64_t n, longest; /* number of waits in one, as a sum; the longest of them */
     bool summed;
 };
 
@@ -114,7 +114,7 @@ static int add_part(struct maker *m, struct cell *c, struct part p)
     return percentile_add(&out->owner_sites[owner].times, p.end - p.start, 1, &out->arena);
 }
 
-/* It is no wait: it counts for its thread alone. */
+/* Not a wait: it counts for its thread alone. */
 static void add_unknown(struct maker *m, uint32_t thread, uint64_t start, uint64_t end)
 {
     struct state_stats *t = &m->out->threads[thread].state[STATE_UNKNOWN];

@@ -1,5 +1,4 @@
-/* stop.h - whether the program was told to end from outside: then no thread in it decided its
- * end.
+/* stop.h - whether the program was ended from outside: then no thread in it decided its end.
  *
  * A signal that ends the JVM is handled by a thread of the JDK with that name ("SIGTERM handler",
  * of the group system), with which the recording ends.  A signal that the program handles itself

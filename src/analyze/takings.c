@@ -11,7 +11,7 @@ enum { CHUNK = 1 << 16 };
 struct walker {
     struct takings *w;
     const struct line *line;
-    uint32_t thread, hold, span; /* so many holds and spans are left */
+    uint32_t thread, hold, span; /* number of holds and spans that are left */
     uint64_t hold_end, span_end; /* of the last of them */
     bool fresh; /* the last taking of the chunk is what was met last: a wait may belong to it */
     taking_visitor *visit;

@@ -203,7 +203,7 @@ static inline uint64_t span_longest(const struct timeline *t, const struct span 
     return sum ? sum->longest : span_len(t, s);
 }
 
-/* Whether a wait ended because its time was up.  Only of Object.wait the JVM says so. */
+/* Whether a wait timed out. The JVM reports this only of Object.wait. */
 static inline bool timeline_timed_out(const struct timeline *t, const struct span *s)
 {
     const struct context *x = timeline_context(t, s->context);
@@ -265,7 +265,7 @@ static inline uint64_t timeline_waits(const struct timeline *t)
     return t->n_spans - t->n_unknown - t->n_sums + t->n_summed;
 }
 
-/* Whether it is no wait, but a stretch in which what the thread did is not known. */
+/* Whether it is not a wait, but a stretch in which the thread's state is unknown. */
 static inline bool span_is_unknown(const struct timeline *t, const struct span *s)
 {
     return timeline_context(t, s->context)->what == STATE_UNKNOWN;
@@ -286,8 +286,8 @@ uint32_t line_spans_until(const struct line *l, uint64_t time);
 uint32_t line_acts_until(const struct line *l, uint64_t time);
 uint32_t line_holds_until(const struct timeline *t, const struct line *l, uint64_t time);
 
-/* Whether behind its wait at [i] a thread did nothing for so long but wait for the same object
- * again: it looked, and what it had been woken for was not so. */
+/* Whether a thread did nothing for this time after its wait at [i] but wait for the same object
+ * again: its condition was not true. */
 bool line_waits_again(const struct timeline *t, const struct line *l, uint32_t i, uint64_t within);
 
 #endif

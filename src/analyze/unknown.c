@@ -56,7 +56,7 @@ static void add_virtual(struct unknowns *u, const struct timeline *tl, uint32_t 
         unknowns_add(u, thread, x.to, s->to);
 }
 
-/* Whether a thread lived on, and nothing is told of it but its start. */
+/* Whether a thread lived on, with nothing recorded but its start. */
 static bool is_silent(const struct timeline *tl, const struct line *l, const struct thread_stats *s)
 {
     for (uint32_t i = 0; i < l->acts.n; i++)

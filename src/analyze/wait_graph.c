@@ -68,7 +68,7 @@ void pool_name(const char *name, char *out, size_t n)
     out[k] = 0;
 }
 
-/* The last one takes what there is no more room for. */
+/* The last one takes whatever has no room. */
 static uint32_t pool_of(struct maker *m, const char *name, struct map *known)
 {
     struct wait_graph *g = m->out;
@@ -165,9 +165,9 @@ static void take_off(struct maker *m, const struct charge *c, const struct charg
 /* A span's parts: it waits, and then it reacquires a monitor. */
 enum { WAITS, TAKES_AGAIN, PARTS };
 
-/* Until when a wait was for its waker: until that one acted; where the release of a monitor is not
+/* Until when a wait was for its waker: until the waker acted; where the release of a monitor is not
  * recorded, at the latest until the owner began a wait that was not over when the span was: then
- * somebody else has had it, unseen. */
+ * another thread has had it, unseen. */
 static uint64_t until(const struct timeline *tl, const struct regain *by, uint64_t start,
                       uint64_t end)
 {
@@ -207,7 +207,7 @@ static struct charge charge_of(const struct timeline *tl, uint32_t thread, uint3
     return c;
 }
 
-/* Charge it, and what its waker itself waited for meanwhile.  The waits behind it are on a stack; a
+/* Charge it, and what its waker waited for in that time.  The waits behind it are on a stack; a
  * thread that is on it already is not followed again. */
 static void cascade(struct maker *m, const struct charge *first)
 {

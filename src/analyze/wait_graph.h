@@ -16,7 +16,7 @@
 #include "base/arena.h"
 
 enum {
-    POOLS_MAX = 200,       /* told apart; the others are one */
+    POOLS_MAX = 200,       /* distinguished; the others are one */
     WAIT_GRAPH_DEPTH = 16, /* waits behind waits that are followed, */
     WAIT_GRAPH_LIGHT = 10, /* thousandths of the recording's length that an edge must weigh */
 };

@@ -45,8 +45,9 @@ static bool is_cut_off(const struct binder *b, uint32_t thread, const struct spa
 
 /* Whether a thread is about to leave its Object.wait by itself: it times out, or was interrupted in
  * it.  Who is interrupted and then notified before it has left the wait set is notified: no
- * exception comes of the wait, unless the recording ends first.  An exception alone tells of an
- * interrupt only when that is not recorded: one that comes after the notify ends another wait. */
+ * exception comes of the wait, unless the recording ends first.  An exception alone shows an
+ * interrupt only when the interrupt is not recorded: one that comes after the notify ends another
+ * wait. */
 static bool leaves(const struct binder *b, uint32_t thread, const struct span *s)
 {
     const struct thread_now *w = &b->now[thread];
@@ -59,10 +60,9 @@ static bool leaves(const struct binder *b, uint32_t thread, const struct span *s
     return threw && !w->interruptible;
 }
 
-/* --- who was notified when somebody's time was up at the same moment -------------------------- */
+/* --- who was notified when another timed out at the same moment ------------------------------- */
 
-/* Of the waits whose time was up it stays unknown what ended them, and of the waiters which notify
- * they had. */
+/* It stays unknown what ended the waits that timed out, and which notify each waiter had. */
 static void give_up_doubt(struct binder *b, struct lock_now *k)
 {
     for (uint32_t i = k->doubt.times_up; i; i = loose_at(b, i)->next) {
@@ -79,7 +79,7 @@ static void give_up_doubt(struct binder *b, struct lock_now *k)
     k->doubt = (struct doubt){0};
 }
 
-/* A notify of which it is not known whom it woke; it did wake somebody. */
+/* A notify of which it is unknown which thread it woke; it did wake one. */
 static void doubt_act(struct binder *b, struct lock_now *k, struct deed by)
 {
     struct doubt *d = &k->doubt;
@@ -99,8 +99,8 @@ static uint32_t next_waiter(const struct binder *b, uint32_t t)
     return t;
 }
 
-/* The first thread of the wait set that a notify can take.  Those before it whose time was up are
- * in the set no more by its end, and are noted: the notify may have been theirs. */
+/* The first thread of the wait set that a notify can take.  Threads before it that timed out have
+ * left the set by its end, and are noted: the notify may have been theirs. */
 static uint32_t first_waiter(struct binder *b, struct lock_now *k)
 {
     uint32_t first = next_waiter(b, k->head);
@@ -115,7 +115,7 @@ static uint32_t first_waiter(struct binder *b, struct lock_now *k)
     return first;
 }
 
-/* The waiters' notifies are theirs in turn, and whose time was up was not notified. */
+/* The waiters have the notifies in turn; a waiter that timed out was not notified. */
 static void decide_doubt(struct binder *b, struct lock_now *k)
 {
     uint32_t t = next_waiter(b, k->head);
@@ -131,7 +131,7 @@ static void decide_doubt(struct binder *b, struct lock_now *k)
 }
 
 /* A waiter came back, and not by itself.  As many notifies as there are up to it in the wait set
- * were these waiters'; were there no more, nobody else had one. */
+ * were these waiters'; if there were no others, no other thread had one. */
 static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
 {
     struct doubt *d = &k->doubt;
@@ -218,7 +218,8 @@ static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread,
 
 /* --- texts that do not say who left a wait set by itself -------------------------------------- */
 
-/* Whether one of the set is told of so late that the latest that a notify took is none of them. */
+/* Whether a thread of the set is reported so late that the latest one that a notify took is not in
+ * the set. */
 static bool is_long_ago(const struct binder *b, struct deed taken, uint64_t time)
 {
     const struct span *s = span_of(b, taken.thread, taken.cause);
@@ -232,8 +233,8 @@ static void note_taken(struct binder *b, struct lock_now *k, uint32_t waiter, ui
     k->taken = loose_add(b, (struct deed){waiter, b->now[waiter].span - 1}, k->taken);
 }
 
-/* The first of a wait set has left it though no notify took it: it left by itself; or one that a
- * notify is said to have taken did, shortly before, and each notify since took the next one. */
+/* The first of a wait set has left it though no notify took it: it left by itself; or a thread that
+ * a notify counts as having taken did, shortly before, and each notify since took the next one. */
 static void doubt_taken(struct binder *b, struct lock_now *k, uint32_t thread, uint64_t time)
 {
     uint32_t i = k->head == thread ? k->taken : 0;
@@ -284,9 +285,9 @@ void wait_set_notify(struct binder *b, struct lock_now *k, struct deed by, uint6
 
 /* --- waits that ended by themselves, unrecorded ----------------------------------------------- */
 
-/* Where not each interrupt is recorded, and in text files no time-out either, a wait that ended by
- * itself is told by the notifies: there was none for it.  Then each of those who waited with it may
- * have been the one, and which notify was whose is not known. */
+/* Where not each interrupt is recorded, and in text files no timeout either, a wait that ended by
+ * itself is found by the notifies: there was none for it.  Then each of those who waited with it
+ * may have been the one, and which notify was whose is not known. */
 static void settle(struct binder *b, struct lock_now *k)
 {
     bool alone = false;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cycle is told to the millisecond, give or take three. */
+/* A cycle is recorded to the millisecond, give or take three. */
 enum { CYCLE_NS = 5000000 };
 
 static const char *name_of(const struct collection_source *gc, gc_name_id id)

@@ -19,20 +19,20 @@ struct whole_gc {
     uint64_t since, end, told;
 };
 
-/* HotSpot tells the ends of objects on a thread of its own, soon after the collection, or when that
- * thread gets a processor: from the first one so long, or, where none is told, after such a
- * silence. */
+/* HotSpot reports the ends of objects on a thread of its own, soon after the collection, or when
+ * that thread gets a processor: within this time from the first one, or, where none is reported,
+ * after such a silence. */
 #define WHOLE_GC_TOLD_NS UINT64_C(1000000000)
 #define WHOLE_GC_SILENT_NS UINT64_C(9000000000)
 
-/* Put all of a recording, struct whole_gc [] by their ends, into `out`; all are told after a
+/* Put all of a recording, struct whole_gc [] by their ends, into `out`; all are reported after a
  * silence.  -ENOMEM. */
 int whole_gc_find(struct buf *out, const struct collection_source *gc);
 
-/* An end was told at that time. */
+/* An end was reported at that time. */
 void whole_gc_hear(struct buf *wholes, uint64_t time);
 
-/* `since` of the last one that was told before a moment; 0: there is none. */
+/* `since` of the last one that was reported before a moment; 0: none. */
 uint64_t whole_gc_before(const struct buf *wholes, uint64_t time);
 
 /* Whether one ended in a stretch. */

@@ -19,7 +19,7 @@
 
 enum { COMMAND_MOST = 16, ENDING_LOOKS = 20 };
 static const uint64_t PAUSE_FIRST = 5000000, PAUSE_MOST = 200000000;
-static const uint64_t OTHERS_TURN = 1000000000; /* for whoever made the trigger file before us */
+static const uint64_t OTHERS_TURN = 1000000000; /* for whom the trigger file already is */
 /* A signal that finds the trigger file gone makes the JVM print a thread dump: it is given this
  * time, though the caller's be over. */
 static const uint64_t QUIT_TURN = 1000000000;
@@ -314,7 +314,7 @@ static int say_unanswered(const struct jvm *jvm, int code, uint64_t timeout_ns, 
     return err_set(err, code, "JVM %d (%s): %s", (int)jvm->pid, jvm->name, strerror(-code));
 }
 
-/* What the JVM says until it closes; watched, there is no end to the time that it may take. */
+/* The JVM's answer until it closes; when watched, without a limit of time. */
 static int receive(int fd, struct patience *wait, const struct attach_watch *watch, struct buf *raw,
                    struct err *err)
 {

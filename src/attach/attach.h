@@ -42,15 +42,14 @@ void attach_reply_fini(struct attach_reply *r);
  * -ENOTSUP attaching is disabled, or -Xrs; -ETIMEDOUT; others from the system. */
 int attach_open(const struct jvm *jvm, uint64_t timeout_ns, struct err *err);
 
-/* Execute one command and wait for its end.  Arguments may be NULL, or fewer by the list's NULL.
- * A status other than 0 is no error here.  Of its own: -E2BIG an argument is too long; -ECONNRESET
- * no answer; -EPROTO not an answer. */
+/* Execute one command and wait for its end.  Arguments may be NULL, or fewer by the list's NULL. A
+ * status other than 0 is not an error here.  Of its own: -E2BIG an argument is too long;
+ * -ECONNRESET no answer; -EPROTO not an answer. */
 int attach_command(const struct jvm *jvm, const char *const words[1 + ATTACH_ARGUMENTS],
                    uint64_t timeout_ns, struct attach_reply *reply, struct err *err);
 
-/* Who waits for a command that takes long is asked several times a second whether to go on: a
- * negative errno, with its sentence, gives up; what the JVM does about the command it goes on
- * with. */
+/* During a long command the caller is asked several times a second whether to go on: a negative
+ * errno, with its sentence, gives up; what the JVM does about the command it goes on with. */
 struct attach_watch {
     int (*look)(void *ctx, struct err *err);
     void *ctx;

@@ -14,7 +14,7 @@
 int client_ask(const struct jvm *jvm, const char *request, uint64_t timeout_ns, struct buf *reply,
                struct err *err);
 
-/* Whether client_ask failed so that there is no use in asking the JVM anything else. */
+/* Whether client_ask failed in such a way that further questions to the JVM are useless. */
 bool client_is_silent(int rc);
 
 /* The value of the next line of a text that begins with `key` and a blank, from *at on; *at moves

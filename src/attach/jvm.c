@@ -216,7 +216,7 @@ static int read_counter(int root, const char *file, const char *name, char *out,
     return rc;
 }
 
-/* From the command when it is java's, else what the launcher told the JVM (jshell, javac, a program
+/* From the command when it is java's, else what the launcher gave the JVM (jshell, javac, a program
  * that makes its own JVM), else the command's own name. */
 static void find_name(struct jvm *jvm, const struct proc_maps *m, int root, const char *comm)
 {

@@ -43,7 +43,7 @@ int jvm_find_wait(pid_t pid, uint64_t timeout_ns, struct jvm *jvm, struct err *e
 
 /* Whether a JVM does what we ask: HotSpot takes commands from its own user with its own group and
  * from root, the agent in it from its own user and from root; both as the JVM sees them: in a user
- * name space root of the machine may be nobody.  -EPERM: no, with what to run instead. */
+ * name space, root of the machine may be the user nobody.  -EPERM: no, with what to run instead. */
 enum jvm_asked { JVM_HOTSPOT, JVM_AGENT };
 int jvm_check_rights(const struct jvm *jvm, enum jvm_asked whom, struct err *err);
 

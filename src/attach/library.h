@@ -2,8 +2,8 @@
  *
  * A JVM in a container has a root of its own.  When the library is not there under its own path, a
  * copy goes to /tmp/.orca-XXXXXX/liborca-HASH.so in that root, in a new folder of the JVM's user,
- * whose name nobody else can take, and which nobody else may enter; an equal copy in such a folder
- * is used again. */
+ * whose name no other user can take, and which no other user may enter; an equal copy in such a
+ * folder is used again. */
 #ifndef ORCA_ATTACH_LIBRARY_H
 #define ORCA_ATTACH_LIBRARY_H
 

@@ -15,7 +15,7 @@
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
-/* The file is a socket that nobody but the JVM's user may use; what jcmd asks, too. */
+/* The file is a socket that only the JVM's user may use; jcmd checks the same. */
 static int check_file(const struct jvm *jvm, int tmp, const char *name, struct err *err)
 {
     struct stat st;

@@ -13,7 +13,7 @@
  * one that a dead JVM left); -EAGAIN, without a message: too many wait in line. */
 int listener_connect(const struct jvm *jvm, int tmp, struct err *err);
 
-/* Connect the socket `fd` to the one of this name in a folder.  -ENOENT: nobody listens there. */
+/* Connect the socket `fd` to the one of this name in a folder.  -ENOENT: no listener. */
 int listener_connect_in(int fd, int folder, const char *name);
 
 /* All of it before the deadline (CLOCK_MONOTONIC).  -ETIMEDOUT and others, without a message. */

@@ -1,7 +1,7 @@
 /* patience.h - waiting for a JVM: for how long, what ends it sooner, and a message to the user.
  *
  * The waiter checks the JVM at least every PATIENCE_STEP_NS: it does not wait for one that has
- * ended or is stopped, and after PATIENCE_SILENT_NS it tells the user once (struct jvm_asker). */
+ * ended or is stopped, and after PATIENCE_SILENT_NS it informs the user once (struct jvm_asker). */
 #ifndef ORCA_ATTACH_PATIENCE_H
 #define ORCA_ATTACH_PATIENCE_H
 

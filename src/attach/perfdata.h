@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 /* Whether the JVM is past its start: HotSpot sets the flag when JVMTI's live phase begins
- * (Threads::create_vm).  1, 0, or -EINVAL when this is no such file. */
+ * (Threads::create_vm).  1, 0, or -EINVAL when the file is not of this kind. */
 int perfdata_accessible(const uint8_t *p, size_t n);
 
 /* A string counter: its length, cut to the room there is; -ENOENT when the file lacks it, -EINVAL
- * when this is no such file. */
+ * when the file is not of this kind. */
 int perfdata_find_string(const uint8_t *p, size_t n, const char *name, char *out, size_t room);
 
 #endif

@@ -44,7 +44,7 @@ int root_open_in(int root, const char *path, int flags)
         long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
         if (fd >= 0)
             return (int)fd;
-        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: a folder was moved meanwhile */
+        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: a folder was moved during that */
             break;
     }
     /* EPERM: what older container engines answer to a system call that they do not know. */

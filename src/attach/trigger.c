@@ -27,7 +27,7 @@ static bool believed(const struct jvm *jvm, const struct stat *st)
 }
 
 /* A new file.  Root gives it to the JVM's user, who may not know root by that number (user
- * namespaces).  -EPERM when the file system gave it to somebody else (NFS). */
+ * namespaces).  -EPERM when the file system gave it to another user (NFS). */
 static int make(struct trigger *t, const struct jvm *jvm, int dir)
 {
     int fd = openat(dir, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

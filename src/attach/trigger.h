@@ -18,7 +18,7 @@
 struct trigger {
     int dir; /* -1: no file */
     char name[32];
-    bool was_there; /* somebody else is attaching, or was killed while doing so */
+    bool was_there; /* another process is attaching, or was killed while doing so */
 };
 
 void trigger_init(struct trigger *t);
@@ -26,7 +26,7 @@ void trigger_init(struct trigger *t);
 /* Make the file, or find the one that is there.  tmp: the folder /tmp of the JVM. */
 int trigger_make(struct trigger *t, const struct jvm *jvm, int tmp, struct err *err);
 
-/* Remove it, whoever made it, as the JDK's tools do. */
+/* Remove it, also one of another process, as the JDK's tools do. */
 void trigger_fini(struct trigger *t);
 
 #endif

@@ -67,7 +67,7 @@ bool cgroup_quota(struct cgroup_quota *out)
     char group[PATH_MAX];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (cgroup_path(of[i][0], group, sizeof group) &&
-            /* A container may see its own group as the root, and be told its path in the host. */
+            /* A container may see its own group as the root, and be given its path in the host. */
             (read_quota(of[i][1], group, out) || read_quota(of[i][1], "", out)))
             return true;
     return false;

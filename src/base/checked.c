@@ -1,4 +1,4 @@
-/* What the checks call is not checked: each would call itself. */
+/* Functions that the checks call are not checked: each would call itself. */
 #undef _FORTIFY_SOURCE
 
 #include "base/checked.h"
@@ -42,11 +42,12 @@ static void tell(const char *what, const void *where, const char *then)
     end = put_hex(put_text(end, ", at 0x"), (uintptr_t)where - (uintptr_t)file_begin);
     end = put_text(put_text(end, then), "\n");
     if (write(STDERR_FILENO, line, (size_t)(end - line)) < 0)
-        errno = 0; /* nobody is left to tell */
+        errno = 0; /* no one is left to inform */
     errno = saved;
 }
 
-/* What fits.  The first cut of a process is told, the next would be of the same mistake. */
+/* Whatever fits. Only the first cut of a process is reported: later ones would be of the same
+ * mistake. */
 static size_t held(size_t n, size_t room, const void *where)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;

@@ -16,7 +16,7 @@
 
 /* --- making it -------------------------------------------------------------------------------- */
 
-/* A folder that nobody else may look into; not through a link, which others may have made. */
+/* A folder that no other user may look into; not through a link, which others may have made. */
 static int check_private(const char *folder)
 {
     struct stat st;
@@ -36,7 +36,7 @@ static int take_place(struct control_socket *s, const char *path)
     s->place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (s->place < 0 || unlink(path) < 0 || fstat(s->place, &st) < 0)
         return -errno;
-    /* A second name would mean that somebody else could enter the folder. */
+    /* A second name would mean that another user could enter the folder. */
     bool ours = S_ISSOCK(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
     return ours && st.st_nlink == 0 ? 0 : -EPERM;
 }

@@ -34,7 +34,7 @@ struct control_socket {
 /* The agent's end.  On failure *s is {-1, -1}, and err names the places that were tried. */
 int control_socket_open(struct control_socket *s, int backlog, struct err *err);
 
-/* Nobody finds it any more; who is connected stays so. */
+/* No client finds it any longer; connected clients stay so. */
 void control_socket_hide(struct control_socket *s);
 void control_socket_close(struct control_socket *s);
 

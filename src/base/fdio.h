@@ -34,8 +34,8 @@ uint64_t fdio_next_data(int fd, uint64_t at, uint64_t size, uint64_t *end);
 uint64_t fdio_data_bytes(int fd, uint64_t size);
 
 /* -EINVAL, with a sentence that names the path: the file is longer than FDIO_HOLES bytes, and more
- * than `times` as long as what is in no hole.  What is in holes costs a reader what nobody had to
- * write, so that no file costs more than so many times its bytes. */
+ * than `times` as long as its data outside holes. Holes cost a reader, but not the writer; so no
+ * file costs more than this multiple of its bytes. */
 enum { FDIO_HOLES = 16 << 20 };
 int fdio_check_holes(int fd, unsigned times, const char *path, struct err *err);
 

@@ -64,7 +64,7 @@ static int open_one(size_t i)
 {
     static bool opened[ARRAY_LEN(signals)];
     if (opened[i])
-        return 0; /* still in the chain, whoever came later */
+        return 0; /* still in the chain, also behind later ones */
     if (sigaction(signals[i], NULL, &before[i]) != 0)
         return -errno;
     struct sigaction ours = before[i];

@@ -21,9 +21,9 @@ static inline uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 /* A number that is another one in each process; where the system gives none, always the same. */
 uint64_t hash_drawn(void);
 
-/* Where something lies in a table of this process.  As hash_bytes, but nobody can write a file
- * whose keys all lie in one place: for tables that go on at the next place, what a file holds must
- * not decide how far.  Not for what leaves the process. */
+/* Where something lies in a table of this process.  As hash_bytes, but no file can be written whose
+ * keys all lie in one place: for tables that go on at the next place, what a file holds must not
+ * decide how far.  Not for what leaves the process. */
 static inline uint64_t hash_place(const void *p, size_t n, uint64_t seed)
 {
     return XXH3_64bits_withSeed(p, n, seed ^ hash_drawn());

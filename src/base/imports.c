@@ -97,15 +97,15 @@ static bool defines(const struct image *m, const char *name)
     }
 }
 
-/* The loader's lock is held, so nobody else changes the page's rights.  Of a page at the end that
- * is read-only in part the linker has protected nothing, and neither do we. */
+/* The loader's lock is held, so no other thread changes the page's rights.  Of a page at the end
+ * that is read-only in part the linker has protected nothing, and neither do we. */
 static bool put(const struct image *m, uintptr_t *slot, uintptr_t value)
 {
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)slot & ~(size - 1);
     bool fixed = (uintptr_t)slot >= m->relro && page + size <= m->relro_end;
     if (fixed && mprotect((void *)page, size, PROT_READ | PROT_WRITE) != 0)
         return false;
-    /* relaxed: who calls meanwhile calls the one or the other */
+    /* relaxed: a concurrent caller calls the one or the other */
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (fixed)
         (void)mprotect((void *)page, size, PROT_READ);

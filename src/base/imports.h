@@ -14,7 +14,7 @@
 struct import {
     const char *name;
     void *to;   /* what is called instead */
-    void *from; /* what the library calls else; set by imports_find, NULL: nobody has it */
+    void *from; /* what the library calls otherwise; set by imports_find, NULL: not found */
 };
 
 void imports_find(struct import *v, size_t n);

@@ -17,7 +17,7 @@ void log_vline(const char *fmt, va_list ap)
     size_t len = strlen(line);
     line[len++] = '\n';
     if (write(STDERR_FILENO, line, len) < 0)
-        errno = 0; /* nobody is left to tell */
+        errno = 0; /* no one is left to inform */
     errno = saved;
 }
 

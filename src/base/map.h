@@ -1,6 +1,6 @@
 /* map.h - open-addressing hash map from uint64_t to uint64_t; linear probing, at most 70 % full.
  * Any key is allowed.  Where a key lies depends on a number that is drawn for each process, so that
- * nobody can write a file whose keys all lie in one place.  Not thread-safe. */
+ * no file can be written whose keys all lie in one place.  Not thread-safe. */
 #ifndef ORCA_BASE_MAP_H
 #define ORCA_BASE_MAP_H
 

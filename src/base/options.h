@@ -64,7 +64,7 @@ int opt_parse_args(struct opt_table t, int argc, char **argv, enum opt_order ord
  * `text` must live as long as the strings in `into`.  0 or -EINVAL. */
 int opt_parse_keys(struct opt_table t, char *text, void *into, struct err *err);
 
-/* End the text behind its first item, without that one's backslashes; what follows. */
+/* End the text behind its first item, without the backslashes of that item; returns the rest. */
 char *opt_cut_item(char *text);
 
 /* Append `value` to an agent option string, escaped as opt_parse_keys undoes it. */

@@ -52,7 +52,7 @@ void printable_flush(struct printable_stream *s, struct buf *out); /* nothing co
 /* Columns that text made by printable_text takes. */
 size_t printable_width(const char *text);
 
-/* Cut text to `width` columns, with "..." in the middle: both ends of a name tell something. */
+/* Cut text to `width` columns, with "..." in the middle: both ends of a name are informative. */
 void printable_cut(char *text, size_t width);
 
 #endif

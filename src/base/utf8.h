@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What stands for bytes that are no text: U+FFFD. */
+/* The replacement for bytes that are not text: U+FFFD. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /* The character at *p, which is moved behind it; UINT32_MAX for bytes that are not UTF-8 (one is

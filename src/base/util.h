@@ -24,8 +24,8 @@
 #define INVARIANT(cond) ((void)sizeof(cond))
 #endif
 
-/* Moves the variable `i` to the first place of [i, end) where `holds`, which is said of i, does
- * not; it does everywhere before and nowhere behind.  To `end` if it does everywhere. */
+/* Moves the variable `i` to the first place of [i, end) where `holds`, a condition on i, is false;
+ * it is true everywhere before and nowhere after. To `end` if it is true everywhere. */
 #define BISECT(i, end, holds)                                                                      \
     do {                                                                                           \
         __typeof__(i) low_ = (i), high_ = (end);                                                   \

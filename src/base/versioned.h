@@ -1,4 +1,4 @@
-/* versioned.h - an entry of a table that all threads and signal handlers read while somebody writes
+/* versioned.h - an entry of a table that all threads and signal handlers read while a thread writes
  * it: words, and a number that is odd while they are written.
  *
  *     reader   before = versioned_begin(&e->version)   ... versioned_get(word) ...
@@ -38,7 +38,7 @@ static inline bool versioned_is(const _Atomic uint64_t *version, uint64_t before
     return versioned_get(version) == before;
 }
 
-/* False: somebody else writes. */
+/* False: another thread writes. */
 static inline bool versioned_take(_Atomic uint64_t *version, uint64_t *before)
 {
     *before = versioned_get(version);
@@ -46,7 +46,7 @@ static inline bool versioned_take(_Atomic uint64_t *version, uint64_t *before)
         !atomic_compare_exchange_strong_explicit(version, before, *before + 1, memory_order_relaxed,
                                                  memory_order_relaxed))
         return false;
-    /* release: nobody sees what follows without the odd number; pairs with versioned_is */
+    /* release: no thread sees what follows without the odd number; pairs with versioned_is */
     atomic_thread_fence(memory_order_release);
     return true;
 }

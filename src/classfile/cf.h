@@ -39,7 +39,7 @@ enum cf_access {
     CF_ACC_ABSTRACT = 0x0400,
 };
 
-/* Modified UTF-8, no NUL behind it; p is NULL when there is no such text. */
+/* Modified UTF-8, no NUL behind it; p is NULL without such a text. */
 struct cf_text {
     const char *p;
     uint32_t len;
@@ -80,7 +80,7 @@ int cf_parse(struct cf_class *c, const uint8_t *p, size_t len, struct arena *a, 
 int cf_parse_constants(struct cf_class *c, const uint8_t *p, size_t len, uint16_t n,
                        struct arena *a, struct err *err);
 
-/* The next attribute at r's place; r->bad is set when it does not fit or its name is no Utf8. */
+/* The next attribute at r's place; r->bad is set when it does not fit or its name is not a Utf8. */
 struct cf_attr cf_next_attr(const struct cf_class *c, struct be_reader *r);
 
 /* The bytes of constant `index` after its tag, or NULL when its tag is not `tag`. */

@@ -116,8 +116,8 @@ int code_parse(struct code *code, const struct cf_class *c, const struct cf_meth
                struct arena *a, struct err *err)
 {
     *code = (struct code){.c = c, .m = m};
-    /* Before 45.3 the fields were shorter.  JVMs up to 8 read them so, JDK 17 does not any more;
-     * only one of the two fits the attribute's length. */
+    /* Before 45.3 the fields were shorter.  JVMs up to 8 read them so, JDK 17 no longer does; only
+     * one of the two fits the attribute's length. */
     if (c->major == 45 && c->minor < 3 && parse_layout(code, true, a, NULL) == 0)
         return 0;
     return parse_layout(code, false, a, err);

@@ -49,7 +49,7 @@ struct code_insn {
     bool is_target; /* of a branch, a switch or an exception table entry */
     bool has_frame;
 
-    uint8_t this_state; /* enum code_this; ready in methods that are no constructors */
+    uint8_t this_state; /* enum code_this; ready in methods that are not constructors */
     uint8_t side;       /* enum code_side, of the after-code at this boundary */
     uint8_t form;       /* enum code_form */
     uint32_t via;       /* CODE_VIA: number of the trampoline */

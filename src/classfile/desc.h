@@ -15,7 +15,7 @@ struct desc {
     char result;
 };
 
-/* False when it is no descriptor, or one with more than 255 parameter slots. */
+/* False when it is not a descriptor, or has more than 255 parameter slots. */
 bool desc_parse(struct desc *d, struct cf_text text);
 
 /* The class name that a CONSTANT_Class of the reference type at `at` has: a/B for La/B;, else the

@@ -108,7 +108,7 @@ struct cf_plan {
      * call. */
     const struct cf_edit *(*edits)(void *ctx, const struct cf_class *c, const struct cf_method *m,
                                    uint32_t *n);
-    /* Told of each edited method, with the length of its new code; NULL: nobody wants to know. */
+    /* Called for each edited method, with the length of its new code; NULL: not wanted. */
     void (*moved)(void *ctx, const struct cf_class *c, const struct cf_method *m, uint32_t code_len,
                   const struct cf_move *v, size_t n);
     void *ctx;

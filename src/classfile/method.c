@@ -115,8 +115,8 @@ static void put_move(struct buf *b, uint32_t at, uint32_t from, bool stays)
         buf_put(b, &m, sizeof m);
 }
 
-/* As lines are told (relocate_line): code put before an instruction belongs to it, code put after
- * one to that one.  The handlers behind the code belong to the last instruction. */
+/* As for lines (relocate_line): code put before or after an instruction belongs to that
+ * instruction. The handlers behind the code belong to the last instruction. */
 static int tell_moves(const struct rewrite *w, const struct layout *l, struct err *err)
 {
     const struct code *code = &w->code;

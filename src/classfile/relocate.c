@@ -86,7 +86,7 @@ static void write_original(struct relocate *r, uint32_t index, struct buf *out)
     write_range(r, range, code->insns[h->handler].off_before, h->type, out);
 }
 
-/* What covers the site of an added handler covers the handler's code, too. */
+/* A handler that covers the site of an added handler also covers the handler's code. */
 static void write_around(struct relocate *r, const struct added_handler *h, struct buf *out)
 {
     const struct code *code = r->l->code;

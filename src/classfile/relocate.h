@@ -21,7 +21,7 @@ struct added_handler {
     uint32_t around; /* those before it release a monitor that this one has released */
     enum added_part part;
     uint32_t skip;  /* bytes at the start of the part that it does not cover */
-    uint32_t again; /* so many bytes at its start are covered by itself */
+    uint32_t again; /* number of bytes at its start that it covers itself */
     struct code_piece bytes;
     struct frame frame;
     uint32_t off;

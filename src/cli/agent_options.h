@@ -20,7 +20,7 @@ struct agent_options {
     uint64_t keep;       /* files at most; 0: all */
     uint64_t cpu, wall;  /* ns between samples; 0: none */
     uint64_t alloc;      /* bytes of allocation between samples; 0: none */
-    bool time;           /* the group sched, besides the others */
+    bool time;           /* the group sched, in addition to the others */
 };
 
 #define AGENT_FILE_DEFAULT "orca-%p.otrace"
@@ -101,7 +101,7 @@ struct agent_options {
             "more options for the agent, as in docs/reference/agent-options.md", NULL, 0, 0        \
     }
 
-/* A table with an error in it is better told of before anything is done than by the JVM. */
+/* Report an error in a table before anything is done, rather than from the JVM. */
 int agent_options_check(const struct agent_options *o, struct err *err);
 
 /* Append the text.  `own`: the command's own, "KEY=VALUE" and escaped, or NULL.  `folder`: where a

@@ -33,7 +33,7 @@ int child_wait(struct child *c, struct err *err);
 int child_exit_code(int wait_status);
 
 /* When the child was killed by a signal, die of the same one, without a core file of our own, so
- * that whoever waits for us sees it.  Returns otherwise. */
+ * that our parent sees it.  Returns otherwise. */
 void child_mirror_death(int wait_status);
 
 #endif

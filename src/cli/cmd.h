@@ -18,12 +18,13 @@ struct cmd {
 
     /* argv[0] is the command's name.  Returns the exit status (0 ok, 1 failed, 2 usage, or a
      * child's), or a negative errno with err set: main prints it and exits with 1.  CMD_USAGE and
-     * CMD_HELP are for main, too. */
+     * CMD_HELP are also for main. */
     int (*run)(int argc, char **argv, struct err *err);
 };
 
 enum {
     CMD_FAILED = 1,
+    EXIT_USAGE = 2,
     CMD_USAGE = -5001, /* err says what is wrong; main adds where the help is and exits with 2 */
     CMD_HELP = OPT_WANTS_HELP,
 };

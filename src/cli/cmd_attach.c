@@ -181,7 +181,7 @@ static uint64_t metaspace_needed(uint64_t events, bool methods)
     return (methods || (events & bit << (GROUP_holds - 1)) ? HOLDS : SOME) * (uint64_t)MB;
 }
 
-/* What a recording adds to classes must find room. */
+/* The classes that a recording adds must find room. */
 static int check_metaspace(const struct jvm *jvm, uint64_t events, bool methods, struct err *err)
 {
     struct metaspace m;

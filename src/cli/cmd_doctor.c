@@ -146,6 +146,8 @@ const struct cmd cmd_doctor = {
         "checks what can be recorded in that JVM; nothing is loaded into it.\n"
         "\n"
         "Exit status: 0 when Orca can record here, 1 when it cannot.",
+    .examples = "orca doctor\n"
+                "orca doctor 4711             # and what can be recorded in this JVM",
     .opts = {opts, ARRAY_LEN(opts)},
     .run = run,
 };

@@ -162,8 +162,8 @@ const struct cmd cmd_html = {
         "what share of the time threads waited, not each wait.\n"
         "\n"
         "The page appears under its name when it is complete, mode 0600, and replaces an "
-        "older one. Whoever has it can read the names of classes, methods and threads, and "
-        "the program's command line.",
+        "older one. Its readers can see the names of classes, methods and threads, and the "
+        "program's command line.",
     .examples = "orca html app.otrace                   # app.html\n"
                 "orca html app.otrace -o report.html --title 'Friday, 14:00'\n"
                 "orca html big.otrace --exact 20000000  # a large page, with every wait",

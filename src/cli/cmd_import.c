@@ -49,7 +49,7 @@ static int copy(int from, int to)
     return (int)n;
 }
 
-/* Copy the trace beside `path`, then give it that name: whoever finds it finds all of it. */
+/* Copy the trace beside `path`, then give it that name: a reader that finds it finds all of it. */
 static int save_as(const struct trace *t, const char *path, char *temp, struct err *err)
 {
     int fd = mkostemp(temp, O_CLOEXEC);

@@ -50,7 +50,7 @@ static int make_room(const char *file, struct err *err)
     if (!ours)
         return err_set(err, -EEXIST,
                        "%s: exists and is not a trace; remove it or choose another -o", file);
-    /* One that is live, or that nobody completed yet, stays: the agent then takes another name. */
+    /* A trace that is live, or not completed yet, stays: the agent then takes another name. */
     if (recover_probe(file, NULL) != RECOVER_NOTHING)
         return 0;
     if (unlink(file) < 0)
@@ -70,8 +70,7 @@ static int check_folder(const char *folder, struct err *err)
     return 0;
 }
 
-/* What can be said about the place before the command runs; `given` may hold the agent's %p and
- * %t. */
+/* Checks of the place before the command runs; `given` may hold the agent's %p and %t. */
 static int check_place(const char *given, struct err *err)
 {
     struct buf folder;
@@ -87,8 +86,8 @@ static int check_place(const char *given, struct err *err)
 }
 
 /* One word for the JVM's parser of JAVA_TOOL_OPTIONS (HotSpot, Arguments::parse_options_buffer):
- * blanks divide words, either quote takes the meaning off everything up to its like, there is no
- * backslash. */
+ * blanks divide words, either quote quotes everything up to the next one of its kind, and a
+ * backslash has no meaning. */
 static void put_jvm_word(struct buf *b, const char *word)
 {
     while (*word) {

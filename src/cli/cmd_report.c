@@ -1,4 +1,4 @@
-/* cmd_report.c - why the threads of a recorded program waited, where, and for whom. */
+/* cmd_report.c - why the threads of a recorded program waited, where, and for which threads. */
 #include "base/util.h"
 #include "cli/analyse.h"
 #include "cli/cmd.h"
@@ -197,7 +197,7 @@ const struct cmd cmd_report = {
         "blocked while others have what it wants: a monitor or lock, a permit, a slot. It waits "
         "while it is in Object.wait. Waits that were open at the end count up to the end (column "
         "open).\n\nContention shorter than about 10 µs that spinning wins is not reported by the "
-        "JVM. What Orca cannot know, such as some owners, is called unknown.\n\nExit status: 0, "
+        "JVM. Orca calls unknown whatever it cannot know, such as some owners.\n\nExit status: 0, "
         "also for an unfinished file; 1 when the file is damaged (what can be read is shown).",
     .examples =
         "orca report app.otrace\n"

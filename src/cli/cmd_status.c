@@ -206,7 +206,7 @@ static void print_one(struct seen *s)
     buf_fini(&causes);
 }
 
-/* What recordings that are over left: a line for each that somebody has to look at, and how many
+/* What recordings that are over left: a line for each that the user has to look at, and how many
  * orca clean removes. */
 static void print_left(const struct left_behind *left)
 {

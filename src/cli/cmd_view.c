@@ -78,7 +78,7 @@ static void open_browser(struct serve *s, const char *at, struct view_browser *b
     buf_fini(&page);
 }
 
-/* The file goes when it has done what it is for, or will not any more. */
+/* Remove the file once it has served its purpose, or no longer can. */
 static void end_browser(struct serve *s, struct view_browser *b)
 {
     serve_form_end(s);

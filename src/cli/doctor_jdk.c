@@ -19,7 +19,7 @@ enum { JDKS_MAX = 64, OLDEST = 17, TESTED = 25, NEWEST = 28, VIRTUAL_THREADS = 2
 struct jdk {
     char root[PATH_MAX]; /* links resolved: the identity of a JDK */
     char version[64], vendor[64], arch[32];
-    int major; /* 0: cannot be told */
+    int major; /* 0: unknown */
     bool hotspot;
     const char *origin; /* how it was found first */
 };

@@ -150,7 +150,7 @@ static void look_at_shm(struct findings *f)
         "/dev/shm: %s, %s free", human_bytes(size).text, human_bytes(left).text);
 }
 
-/* Rings of JVMs that were killed and whose traces nobody has opened since:
+/* Rings of JVMs that were killed and whose traces have not been opened since:
  * /dev/shm/orca-PID-X.rings */
 static void look_at_left_rings(struct findings *f)
 {

@@ -50,7 +50,7 @@ void heap_put_table(struct table *t)
     table_fini(t);
 }
 
-/* Who refers to the next one, and by what. */
+/* The object that refers to the next one, and by which field. */
 static void put_step(struct heap_report *h, struct table *t, const struct heap_path *path, size_t i)
 {
     struct buf b = {0};

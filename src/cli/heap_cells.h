@@ -24,7 +24,7 @@ void heap_put_path(struct heap_report *h, const struct heap_path *path, bool ind
 
 void heap_heading(const char *text);
 
-/* Of a dump that is not whole (heap/missing.h): "At least 12", "at least 12"; else "12". */
+/* Of an incomplete dump (heap/missing.h): "At least 12", "at least 12"; else "12". */
 const char *heap_at_least(const struct dump *d, bool begins);
 
 /* Whether a section that only a whole dump can fill is there; if not, its heading, and why. */

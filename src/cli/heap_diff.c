@@ -124,7 +124,7 @@ static void print_rows(const struct heap_report *h, size_t from, int step, size_
     heap_put_table(&t);
 }
 
-/* What seems to have changed, as a dump is not whole, is not told. */
+/* Changes that may come from an incomplete dump are not shown. */
 static void print_unknown(const char *what, const char *path)
 {
     printf("Orca cannot say what has %s: ", what);

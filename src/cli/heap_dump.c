@@ -163,7 +163,7 @@ static int write_hprof(struct dump *d, struct err *err)
 
 /* --- TPTP's XML ------------------------------------------------------------------------------- */
 
-/* In our words what the agent says of the temporary file, or does not say any more. */
+/* In our words what the agent reports, or no longer reports, about the temporary file. */
 static int say_agent_failed(const struct dump *d, int code, struct err *err)
 {
     bool silent = code == -EPROTO || code == -ECONNRESET || code == -EPIPE;

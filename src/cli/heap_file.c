@@ -84,7 +84,7 @@ static int check_free(const struct heap_file *f, struct err *err)
                    f->here);
 }
 
-/* For another user than this one only its own attempt tells. */
+/* For another user, only its own attempt shows it. */
 static int check_writable(const struct heap_file *f, const struct jvm *jvm, struct err *err)
 {
     char path[64];

@@ -38,7 +38,7 @@ int heap_file_publish(struct heap_file *f, struct err *err);
 /* Remove what there is of an unfinished file.  A published or closed one is fine. */
 void heap_file_discard(struct heap_file *f);
 
-/* While this one is written, a signal that ends the command removes it first; NULL: no more. */
+/* While this one is written, a signal that ends the command removes it first; NULL: none. */
 void heap_file_guard(const struct heap_file *f);
 
 #endif

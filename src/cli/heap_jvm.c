@@ -16,7 +16,7 @@ const struct cmd *heap_jvm_find(int argc, char **argv)
     return NULL;
 }
 
-/* main knows the help of `orca heap` only. */
+/* main only knows the help of `orca heap`. */
 static int print_help(const struct cmd *c)
 {
     struct buf b;
@@ -33,7 +33,10 @@ static int print_help(const struct cmd *c)
 int heap_jvm_run(const struct cmd *c, int argc, char **argv, struct err *err)
 {
     int rc = c->run(argc - 1, argv + 1, err);
-    if (rc == CMD_USAGE)
-        err_prefix(err, rc, "%s", argv[1]);
+    if (rc == CMD_USAGE) {
+        log_line("heap %s: %s; 'orca heap %s --help' lists the options", argv[1], err->msg,
+                 argv[1]);
+        return EXIT_USAGE;
+    }
     return rc == CMD_HELP ? print_help(c) : rc;
 }

@@ -182,9 +182,13 @@ static void print_times(const struct heap_report *h)
         {"other sections", h->parts_ns},
     };
     heap_heading("Times");
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        enum { WIDTH = 10 };
+        struct human took = human_time(steps[i].ns);
+        int pad = WIDTH - (int)printable_width(took.text);
         if (steps[i].ns)
-            printf("%10.3f s  %s\n", (double)steps[i].ns / 1e9, steps[i].what);
+            printf("%*s%s  %s\n", pad > 0 ? pad : 0, "", took.text, steps[i].what);
+    }
 }
 
 int heap_text(struct heap_report *h, struct err *err)

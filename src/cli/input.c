@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Nothing is missing from such a file, so nothing is said of one that holds something. */
+/* Nothing is missing from such a file, so only an empty one is worth a line. */
 static void say_closed(const struct trace *t)
 {
     if (t->n_events == 0)
@@ -47,7 +47,7 @@ static int open_trace(struct trace **out, const char *path, struct err *err)
     return 0;
 }
 
-/* Who asks for text files that a killed JVM has not made may have its trace. */
+/* A user who asks for text files that a killed JVM has not made may have its trace. */
 static int missing(const char *path, int rc, struct err *err)
 {
     struct buf trace = {0};

@@ -10,7 +10,7 @@
 #include "symbols/symbols.h"
 
 /* Open a .otrace, a .trcxml, a .orca or spec-1.1 log.  Errors name the file and what to do.  Native
- * code gets its names (symbols/symbols.h); a file that cannot be used for that is said on
+ * code gets its names (symbols/symbols.h); a file that cannot be used for that is reported on
  * stderr. */
 int input_open(struct trace **out, const char *path, struct err *err);
 
@@ -27,7 +27,7 @@ int input_open_named(struct trace **out, const char *path, struct symbols_summar
             NULL, 0, 0                                                                             \
     }
 
-/* Set trace.app; NULL: nothing was said.  -ENOENT: no class of the trace is any of these. */
+/* Set trace.app; NULL: not given.  -ENOENT: no class of the trace is any of these. */
 int input_app(struct trace *t, const char *app, struct err *err);
 
 /* Print one warning a problem on stderr.  Returns the exit status for it: 0, or CMD_FAILED when

@@ -29,7 +29,7 @@ void left_behind_fini(struct left_behind *l);
 /* Why it is there, and what to do: "its trace app.otrace was deleted". */
 void left_behind_words(const struct left_item *i, struct buf *b);
 
-/* Whether orca clean removes it without being told its name. */
+/* Whether orca clean removes it without being given its name. */
 bool left_behind_goes(const struct left_item *i);
 
 #endif

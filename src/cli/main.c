@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2 };
-
 static const struct cmd *find(const char *name)
 {
     for (const struct cmd *const *c = cmd_all(); *c; c++)
@@ -36,7 +34,8 @@ static int unknown_command(const char *name)
     if (best && near_close(least, strlen(name)))
         log_line("unknown command '%s'; did you mean '%s'?", name, best);
     else
-        log_line("unknown command '%s'; 'orca --help' lists them", name);
+        log_line("unknown %s '%s'; 'orca --help' lists them", name[0] == '-' ? "option" : "command",
+                 name);
     return EXIT_USAGE;
 }
 
@@ -72,8 +71,7 @@ static int run_command(const struct cmd *c, int argc, char **argv)
     return CMD_FAILED;
 }
 
-/* --- words that are no subcommand: for the user, and (hidden) for the build
- * ----------------------- */
+/* --- words other than subcommands: for the user, and (hidden) for the build ------------------- */
 
 static int say_version(int argc, char **argv, struct buf *b, struct err *err)
 {

@@ -52,7 +52,7 @@ void page_spark(const struct page *p, const uint64_t *v, size_t n, size_t width,
         most = max_u64(most, cells[i]);
     *out = '\0';
     for (size_t i = 0; i < width; i++) {
-        /* What is not nothing is seen. */
+        /* A value above 0 is visible. */
         size_t level = most ? (size_t)(((unsigned __int128)cells[i] * 8 + most - 1) / most) : 0;
         len += (size_t)snprintf(out + len, (size_t)4 * PAGE_BAR - len, "%s",
                                 p->utf8 ? utf8[level] : ascii[level]);

@@ -68,7 +68,7 @@ void page_card(const struct page *p, unsigned number, bool see);
 /* The same with all its facts and stacks. */
 void page_finding(const struct page *p, unsigned number);
 
-/* The first screen, below a head of so many lines. */
+/* The first screen, below a head of that number of lines. */
 void page_screen(const struct page *p, size_t head);
 
 /* report_tables.c: one section each. */
@@ -80,7 +80,7 @@ void page_owners(const struct page *p);
 /* report_flow.c */
 void page_interactions(const struct page *p);
 void page_path(const struct page *p);
-/* At most so many of its frames. */
+/* At most that number of its frames. */
 void page_stack(const struct page *p, stack_id stack, uint32_t most);
 void page_deadlocks(const struct page *p);
 void page_orders(const struct page *p);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What is done before it is seen needs no progress. */
+/* Short work needs no progress. */
 enum { FIRST_MS = 500, EVERY_MS = 100 };
 
 void progress_begin(struct progress *p, const char *what)

@@ -16,10 +16,10 @@ void progress_begin(struct progress *p, const char *what);
 /* Another part of the work begins; `what` must live as long. */
 void progress_phase(struct progress *p, const char *what);
 
-/* A callback for whoever does the work; ctx is the struct. */
+/* A callback for the code that does the work; ctx is the struct. */
 void progress_step(void *ctx, uint64_t done, uint64_t total);
 
-/* The same where nobody knows how much it will be: "writing ... 42 MB". */
+/* The same where the total is unknown: "writing ... 42 MB". */
 void progress_grow(struct progress *p, uint64_t bytes);
 
 /* Take the line off the terminal again. */

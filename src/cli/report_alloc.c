@@ -446,7 +446,7 @@ static void print_notes(const struct page *p)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Of a JVM that was recorded from its start: what no event tells of. */
+/* Of a JVM that was recorded from its start: what no event reports. */
 static void print_before(const struct page *p)
 {
     uint64_t objects, bytes;

@@ -1,4 +1,4 @@
-/* report_flow.c - the parts of `orca report` that tell how threads acted on each other:
+/* report_flow.c - the parts of `orca report` that show how threads acted on each other:
  * interactions, critical path, deadlocks, bottle graph. */
 #include "cli/page.h"
 
@@ -40,7 +40,7 @@ static double percent_of(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A thread that takes a monitor without having to wait is seen by nobody. */
+/* No event shows a thread that takes a monitor without having to wait. */
 static void print_last_owners(const struct page *p)
 {
     const struct interaction_sum *sums = p->r->a->bindings.sums;

@@ -17,7 +17,7 @@ enum {
     SCREEN_LINES = 40,
     CARDS_WHOLE = 3,
     CARDS_BRIEF = 5,
-    CARD_WIDTH = 120, /* at most: lines of text are no table */
+    CARD_WIDTH = 120, /* at most: lines of text are not a table */
     LABEL_WIDTH = 10,
     INDENT = 4,
     NEXT_LINES = 2,

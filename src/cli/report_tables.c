@@ -381,7 +381,7 @@ static const struct table_column monitor_columns[] = {
     {"timed out", TABLE_RIGHT, false}, {"reacquiring", TABLE_RIGHT, false},
 };
 
-/* Whether all parks are told of already: they held threads up. */
+/* Whether all parks are listed already, as blocked. */
 static bool is_told(const struct wait_stats *state)
 {
     return state[HELD_UP].count ==

@@ -29,7 +29,7 @@ void table_put(struct table *t, const char *text)
     buf_put(&t->cells, text, strlen(text) + 1);
 }
 
-/* Width of all columns but the one that gives way, and how wide that one is by itself. */
+/* Width of all columns but the one that gives way, and the width of that column by itself. */
 static size_t fixed_width(const struct table *t, size_t *giving)
 {
     size_t sum = 0;

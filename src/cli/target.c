@@ -87,7 +87,7 @@ void target_path(const struct jvm *jvm, const char *path, char *out, size_t n)
 {
     struct stat here, there;
     snprintf(out, n, "/proc/%d/root%s", (int)jvm->pid, path);
-    /* A JVM that has ended has no root any more: it was most likely ours. */
+    /* A JVM that has ended no longer has a root: it was most likely ours. */
     if (stat(out, &there) < 0 ||
         (stat(path, &here) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino))
         snprintf(out, n, "%s", path);

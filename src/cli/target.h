@@ -28,7 +28,7 @@ int target_pid(const char *word, pid_t *pid, struct err *err);
  * each of its answers; 0: none was given. */
 int target_find(int n_operands, char **argv, uint64_t timeout_ns, struct jvm *jvm, struct err *err);
 
-/* Who asks at a terminal: with that limit, and told when it takes a while. */
+/* At a terminal: with that limit, and with a line when it takes a while. */
 struct jvm_asker target_asker(uint64_t timeout_ns);
 
 /* One line of an answer as a string of at most n bytes with its NUL; "" when it is not there. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entry 0 of the trace's tables is nobody. */
+/* Entry 0 of the trace's tables stands for no thread. */
 static thread_id by_java_id(const struct trace *t, const json_t *thread)
 {
     json_int_t id = json_integer_value(json_object_get(thread, "id"));

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The next picture waits so long for the answer, and no key is heard. */
+/* The next picture waits this long for the answer, and no key is read. */
 #define PATIENCE_NS (2 * UINT64_C(1000000000))
 
-/* Of a recording that has been going on, and of a window: so many events at most, a second. */
+/* Of a recording that has been going on, and of a window: the largest number of events per
+ * second. */
 enum { MOST_EVENTS = 3000000 };
 
 enum { COST_FACTOR = 9 }; /* see due */
@@ -270,7 +271,7 @@ static void no_answer(struct top_source *s, int why, uint64_t window)
         state = TOP_SILENT;
     if (state != TOP_SILENT)
         take_rest(s, window);
-    /* What is killed is a process for a while, which nobody answers from; its file has no end. */
+    /* A killed JVM is a process for a while that does not answer; its file has no end. */
     bool dies = state == TOP_ENDED && why != -ENODATA && s->report.trace &&
                 s->report.trace->header.state == TRACE_RECORDING;
     s->state = dies ? TOP_GONE : state;
@@ -315,7 +316,7 @@ int top_source_refresh(struct top_source *s, uint64_t window, struct err *err)
     TRY(renew(s, err));
     buf_init(&reply);
     uint64_t asked = clock_mono_ns(); /* what is committed by now is in the file with the answer */
-    /* Without a picture there is nothing that could be shown meanwhile. */
+    /* Without a picture, nothing could be shown until then. */
     if (s->report.a)
         jvm.asker = (struct jvm_asker){.limit_ns = PATIENCE_NS};
     int rc = client_ask(&jvm, "status", TARGET_TIMEOUT_NS, &reply, &why);

@@ -22,7 +22,7 @@ enum top_state {
     TOP_RECORDING,
     TOP_UNWRITTEN, /* the trace's disk is full: the picture is of before */
     TOP_SILENT,    /* the JVM does not answer, as when it is stopped */
-    TOP_ENDED,     /* nothing is recorded any more; the JVM goes on */
+    TOP_ENDED,     /* the recording has ended; the JVM goes on */
     TOP_GONE,      /* the JVM has ended */
 };
 
@@ -53,8 +53,8 @@ struct top_source {
 /* Join the recording that goes on, or begin one. */
 int top_source_open(struct top_source *s, const struct jvm *jvm, struct err *err);
 
-/* Come up to date, for a window of about so many ns: the figures, and when it is due the report.
- * What ends meanwhile is no failure: `state`. */
+/* Come up to date, for a window of about that number of ns: the figures and, when due, the report.
+ * An end of the JVM or the recording is not a failure: `state`. */
 int top_source_refresh(struct top_source *s, uint64_t window, struct err *err);
 
 void top_source_close(struct top_source *s);

@@ -72,7 +72,7 @@ static void put_state(const struct page *p, const struct top_view *v)
         page_line_of(p, STYLE_WARNING, texts[s], s == TOP_UNWRITTEN ? v->source->unwritten : "");
 }
 
-/* What is not recorded does not happen here. */
+/* States that are not recorded do not occur here. */
 static void put_groups(const struct page *p, const struct top_view *v)
 {
     static const int wanted[] = {GROUP_threads, GROUP_monitors, GROUP_waits,

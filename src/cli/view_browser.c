@@ -55,7 +55,7 @@ static void become(const char *command, const char *url)
     _exit(127);
 }
 
-/* Twice, so that the browser is nobody's child who would have to wait for it. */
+/* Twice, so that no process has to wait for the browser as its child. */
 static bool start(const char *command, const char *url)
 {
     pid_t pid = fork();
@@ -73,7 +73,7 @@ static bool start(const char *command, const char *url)
 
 /* --- the page's file -------------------------------------------------------------------------- */
 
-/* Nobody else may put a file in the place of ours. */
+/* No other user may replace our file. */
 static bool is_own_folder(const char *path)
 {
     struct stat st;

@@ -13,7 +13,7 @@ struct view_browser {
     char path[PATH_MAX]; /* of the file, while it is there */
 };
 
-/* Show a page, without waiting; where there is no browser to be had, say what to do instead. */
+/* Show a page, without waiting; without a browser, say what to do instead. */
 void view_browser_open(struct view_browser *b, const struct buf *page);
 
 /* Take the file away, if it is there. */

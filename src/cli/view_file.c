@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of a trace with more events than the first of these, what at most so many tell is shown while the
- * others are read: something can be seen after a second, and it costs little. */
+/* Of a trace with more events than the first of these, a part with at most the second is shown
+ * while the rest is read: there is something to see after a second, and it costs little. */
 enum { LARGE_EVENTS = 12 * 1000 * 1000, BEGINNING_EVENTS = 1500 * 1000 };
 
 /* A JVM that does not answer in this time has written what it has written. */

@@ -8,9 +8,9 @@
 #include "attach/jvm.h"
 #include "serve/hooks.h"
 
-/* Open it, so that what cannot be read is said at once.  jvm: who records into it, to be asked for
- * what it has not written yet; NULL: not known.  name: what it is called; NULL: the file's name.
- * app: as trace.app.  Errors as of input_open. */
+/* Open it, so that a failure to read it is reported at once. jvm: the JVM that records into it, to
+ * be asked for what it has not written yet; NULL: unknown.  name: what it is called; NULL: the
+ * file's name. app: as trace.app.  Errors as of input_open. */
 int view_file_open(struct serve_source **out, const char *path, const struct jvm *jvm,
                    const char *name, const char *app, struct err *err);
 

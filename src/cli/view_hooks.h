@@ -29,8 +29,8 @@ void view_hooks_fini(struct view_hooks *h);
 
 void view_hooks_fill(struct view_hooks *h, struct serve_hooks *out);
 
-/* What to begin with.  A file: a trace or a heap dump; earlier: a heap dump to compare that one
- * with, or NULL.  Or a JVM's recording, which is joined or begun. */
+/* What to begin with.  A file: a trace or a heap dump; earlier: a heap dump to compare it with, or
+ * NULL.  Or a JVM's recording, which is joined or begun. */
 int view_hooks_open_file(const struct view_hooks *h, const char *path, const char *earlier,
                          struct serve_opened *out, struct err *err);
 int view_hooks_open_jvm(struct view_hooks *h, const struct jvm *jvm, struct serve_source **out,

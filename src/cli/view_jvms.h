@@ -30,7 +30,7 @@ void view_jvms_fini(struct view_jvms *j);
 /* Append the list as JSON. */
 int view_jvms_put(struct buf *out, struct err *err);
 
-/* The event groups, and what is taken where nothing is said. */
+/* The event groups, and the ones taken by default. */
 void view_jvms_put_choices(struct buf *out);
 
 /* As in serve_hooks. */

@@ -2,8 +2,8 @@
  * and what the start page shows.
  *
  * The list is ${XDG_STATE_HOME:-~/.local/state}/orca/recent: mode 0600, an absolute path a line,
- * newest first, at most 50.  A line that is something else is ignored.  It is a convenience: that
- * it cannot be read or written is no failure of anything. */
+ * newest first, at most 50.  A line that is something else is ignored.  It is a convenience: a list
+ * that cannot be read or written is not a failure. */
 #ifndef ORCA_CLI_VIEW_RECENT_H
 #define ORCA_CLI_VIEW_RECENT_H
 
@@ -21,14 +21,14 @@ struct recent {
 
 void recent_fini(struct recent *r);
 
-/* Take the lines of a text.  Those that are no absolute path are left out. */
+/* Take the lines of a text.  Those that are not absolute paths are left out. */
 void recent_parse(struct recent *r, const char *text, size_t n);
 
 /* Put a path in front; what falls off at the end is forgotten. */
 void recent_add(struct recent *r, const char *path);
 void recent_put(const struct recent *r, struct buf *out);
 
-/* The list's file.  False: there is no place for one. */
+/* The list's file.  False: no place for one. */
 bool recent_place(char *out, size_t n);
 
 /* Read the user's list; note a trace in it. */

@@ -35,7 +35,7 @@ static uint64_t part_of_use(const struct resource *r, uint64_t from, uint64_t to
     return common_u64(from, to, r->first, r->last);
 }
 
-/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work, and is no
+/* How long a pool's thread had nothing to do; UINT64_MAX: it never waits for work, and is not a
  * worker by its frames. */
 static uint64_t idle_of(const struct busy *b, uint32_t thread)
 {

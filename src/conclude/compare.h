@@ -21,7 +21,7 @@ enum {
     COMPARE_LEAST_PERMILLE = 100, /* a change of less is none, */
     COMPARE_LEAST_QUEUE = 2,      /* nor one of fewer thousandths of a thread, */
     COMPARE_LEAST_RATE = 16384,   /* nor one of fewer bytes a second */
-    COMPARE_LEAST_POINTS = 8,     /* collections that a growth is told from */
+    COMPARE_LEAST_POINTS = 8,     /* collections from which a growth is computed */
 };
 
 #define COMPARE_P 0.01 /* more than noise: chance of such ranks without a difference */
@@ -56,7 +56,7 @@ const char *compare_kind_name(enum compare_kind k);
 struct compare_side {
     uint64_t count; /* waits; objects: allocated, or live at the end; 0: it is not there */
     uint64_t ns, p50, p99, max;   /* of waits */
-    uint64_t bytes, samples;      /* of allocations, as count; samples 0: it is no estimate */
+    uint64_t bytes, samples;      /* of allocations, as count; samples 0: not an estimate */
     double rate;                  /* of allocations: bytes a second */
     double error;                 /* its standard error */
     double threads;               /* waiting on average */
@@ -87,7 +87,7 @@ struct compare_row {
     enum compare_kind kind;
     const char *name;
     struct compare_side a, b;
-    double p; /* chance of such a difference without one; 1 where nothing can be said */
+    double p; /* chance of such a difference without a cause; 1 where it is unknown */
     enum compare_verdict verdict;
 };
 
@@ -105,7 +105,7 @@ struct summary {
     bool has_allocs, has_growth; /* whether there are rows of them: both sides must have */
     bool is_estimate;            /* of what was allocated */
     struct alloc_amount allocated;
-    size_t collections; /* points that the growth is told from */
+    size_t collections; /* points from which the growth is computed */
     double weight;      /* bytes that a sample stands for, on average; 0: there are none */
 };
 

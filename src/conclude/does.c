@@ -81,7 +81,7 @@ lock_id does_peer(const struct analysis *a, const struct context *x)
     return trace_is_peer(trace_class(a->trace, l->class_)->signature) ? x->lock : (lock_id){0};
 }
 
-/* Nobody has time that passes: who is in a library's delay sleeps. */
+/* No thread has time that passes: a thread in a library's delay sleeps. */
 static const uint8_t does_for[] = {
     [RESOURCE_LOCK] = DOES_BLOCKED,   [RESOURCE_THINGS] = DOES_BLOCKED,
     [RESOURCE_ANSWERS] = DOES_ANSWER, [RESOURCE_POLLED] = DOES_BLOCKED,

@@ -582,7 +582,7 @@ static int find_takers(struct holder *h)
 
 /* --- polls ------------------------------------------------------------------------------------ */
 
-/* What those do meanwhile who run the other end of what is polled. */
+/* What the threads at the other end of the polling do in that time. */
 static int find_other_end(struct holder *h)
 {
     size_t size = (h->a->timeline.n_lines + 1) * sizeof(bool);
@@ -633,8 +633,8 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Who releases it had it while others waited, but not before the release before that one, nor while
- * he waited for it himself. */
+/* Who releases it had it while others waited, but not before the previous release, nor while he
+ * waited for it himself. */
 static int find_releasers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_release, h));

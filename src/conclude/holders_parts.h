@@ -56,7 +56,7 @@ struct holder {
     struct buf edges;               /* struct edge [] */
     struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of
                                      * locks without an owner: struct release [] */
-    struct buf before;              /* of answers: struct stretch []: before somebody did */
+    struct buf before;              /* of answers: struct stretch []: before a thread did */
     lock_id semaphore;              /* 0: it is none */
     bool by_idle;                   /* things are back before their thread waits for work */
     uint64_t taken, back;           /* things that were waited for; that were seen to go back */

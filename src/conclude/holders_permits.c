@@ -1,4 +1,5 @@
-/* Who has a permit of a semaphore, by its recorded calls, and which permits nobody can release. */
+/* Who has a permit of a semaphore, by its recorded calls, and which permits no thread can
+ * release. */
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/holders_parts.h"
@@ -72,8 +73,8 @@ static bool may_be_lost(const struct holder *h)
            !analysis_lost_events(h->a) && !h->a->decoded.summed.waits;
 }
 
-/* Permits of those who cannot release them are lost: none where somebody else still could, nor where
- * threads release what others have acquired, several in one call perhaps. */
+/* Permits of those who cannot release them are lost: none where another thread still could, nor
+ * where threads release what others have acquired, several in one call perhaps. */
 int holder_take_permits(struct holder *h)
 {
     struct resource *r = h->r;

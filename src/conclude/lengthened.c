@@ -134,7 +134,7 @@ static int by_lock_and_time(const void *x, const void *y)
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Who got it while the next one waited had it until that one got it. */
+/* A thread that got it while the next one waited had it until the next one got it. */
 static bool holds_lengthen(struct look *l, struct lengthened *out)
 {
     struct counted of[THIRDS] = {{0}};

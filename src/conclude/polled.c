@@ -1,5 +1,5 @@
-/* The other end of what threads poll: who ends the loops with an unpark; where nobody does, who was
- * seen in other code of the same library. */
+/* The other end of what threads poll: the threads that end the loops with an unpark; without any,
+ * the threads that were seen in other code of the same library. */
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/resource_parts.h"

@@ -93,7 +93,7 @@ static void add_root(struct roots *r, const char *name)
         strcpy(r->v[r->n++], root);
 }
 
-/* The outermost main method of a stack that is no launcher's. */
+/* The outermost main method of a stack that is not a launcher's. */
 static void look_for_main(struct roots *r, const struct trace *t, const struct trace_stack *s)
 {
     for (uint32_t i = s->n_frames; i--;) {
@@ -145,7 +145,7 @@ static enum code code_of(const struct trace *t, const struct roots *r, const cha
     return t->app || library_of(name) ? CODE_LIBRARY : CODE_OTHER;
 }
 
-/* A server that was launched and has loaded nobody's program is the program itself. */
+/* A server that was launched without loading a program is the program itself. */
 static void take_libraries(struct program *p)
 {
     for (size_t i = 1; i < p->trace->n_classes; i++)
@@ -250,7 +250,7 @@ struct place program_outermost(const struct program *p, stack_id stack)
 bool program_waits_for_work(const struct program *p, stack_id stack)
 {
     _Atomic uint8_t *known = &p->for_work[stack.v < p->trace->n_stacks ? stack.v : 0];
-    /* relaxed: whoever asks at the same time finds the same */
+    /* relaxed: concurrent callers find the same */
     uint8_t says = atomic_load_explicit(known, memory_order_relaxed);
     if (!says) {
         says = io_waits_for_work(p->trace, stack) ? 2 : 1;

@@ -17,7 +17,7 @@
 enum code {
     CODE_JDK,     /* also what the JVM makes: proxies, hidden classes of lambdas */
     CODE_LIBRARY, /* of a known library */
-    CODE_OTHER,   /* of nobody known: the program's, if nothing is known to be */
+    CODE_OTHER,   /* of unknown origin: the program's, if nothing else is */
     CODE_PROGRAM,
 };
 
@@ -33,19 +33,17 @@ int program_make(struct program *p, const struct trace *t, struct arena *a);
 
 enum code program_code(const struct program *p, method_id method);
 
-/* The innermost frame of the program, else of nobody known; method 0: there is none. */
+/* The innermost frame of the program, else of unknown origin; method 0: none. */
 struct place program_place(const struct program *p, stack_id at);
 
-/* Of the frames around that one, the innermost of the program in another class; method 0: there is
- * none. */
+/* Of the frames around it, the innermost of the program in another class; method 0: none. */
 struct place program_caller(const struct program *p, stack_id at);
 
-/* The innermost frame that is not the JDK's, whoever's it is, and the outermost; method 0: there is
- * none. */
+/* The innermost frame outside the JDK, and the outermost; method 0: none. */
 struct place program_library(const struct program *p, stack_id at);
 struct place program_outermost(const struct program *p, stack_id at);
 
-/* Whether a stack has a frame of the program or of nobody known. */
+/* Whether a stack has a frame of the program or of unknown origin. */
 static inline bool program_is_in(const struct program *p, stack_id at)
 {
     return program_place(p, at).method.v != 0;

@@ -67,7 +67,7 @@ struct report {
     size_t n_pools;
     uint32_t *threads;             /* indices into threads: those of the trace */
     uint32_t *classes;             /* groups that threads blocked on or waited in */
-    uint32_t *sites, *owner_sites; /* indices; owner_sites: what owners executed meanwhile */
+    uint32_t *sites, *owner_sites; /* indices; owner_sites: what owners executed in that time */
     const struct blame *owners;    /* by class and owner; only those with contention */
     const struct blame *waiters;   /* by class and waiting thread */
     const struct blame *pairs;     /* by waiting thread and owner; only those with contention */

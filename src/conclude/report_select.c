@@ -69,7 +69,7 @@ static int find_threads(const struct report *r, const char *option, const char *
 int report_follow(struct report *r, uint32_t thread, uint64_t from, uint64_t to, struct err *err)
 {
     if (!thread)
-        return 0; /* nobody was seen to end the program */
+        return 0; /* no thread was seen to end the program */
     const struct thread_stats *s = &r->a->threads.v[thread];
     if (analysis_follow(r->a, thread, min_u64(s->to, to), from) < 0)
         return err_set(err, -ENOMEM, "out of memory");

@@ -126,7 +126,7 @@ struct resource {
     uint64_t early_ns; /* of ns: in the first tenth of the recording from its first wait on */
     uint64_t near_ns;  /* likewise, or few calls inside of them */
     uint64_t private;  /* waits for an object for which one thread waits again and again, and nobody
-                           else: a sign to that one, of which others have nothing */
+                           else: a sign to this thread, of no use to others */
     uint32_t n_threads;
     uint32_t threads[RESOURCE_IDS], objects[RESOURCE_IDS];
     uint32_t n_objects; /* of the ids */

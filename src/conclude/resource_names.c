@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    LIBRARY_NAMES = 3,  /* of a package, that tell a library: com/zaxxer/hikari/ */
-    LED_PERMILLE = 900, /* of its holders' time: connections to somebody, and what they are for */
+    LIBRARY_NAMES = 3,  /* of a package, that identify a library: com/zaxxer/hikari/ */
+    LED_PERMILLE = 900, /* of its holders' time: connections to a peer, and what they are for */
 };
 
 struct known {
@@ -99,7 +99,7 @@ static bool is_initialisation(const struct resource *r, const struct analysis *a
     return r->kind == RESOURCE_LOCK && strcmp(a->locks.groups[r->group].signature, "[I") == 0;
 }
 
-/* The JVM has a class loader's lock by class, which is no name. */
+/* The JVM has a class loader's lock by class, which is not a name. */
 static bool is_loading(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
@@ -152,8 +152,8 @@ static bool name_is_method(const struct resource *r, const struct analysis *a)
            (sites_is_jdk(signature) || *signature != 'L' || resource_is_of_entry(r, a));
 }
 
-/* What methods and classes between the program and the end of the wait are called, where nobody
- * knows the library: part of a name, in small letters. */
+/* What methods and classes between the program and the end of the wait are called, where the
+ * library is unknown: part of a name, in small letters. */
 static const struct word {
     enum resource_kind kind;
     const char *word, *role;

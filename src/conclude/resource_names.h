@@ -1,6 +1,6 @@
 /* resource_names.h - what a resource is called: by the names of its pool's threads where the
- * library is known (resources.def); by its class where that is somebody's; by the field that holds
- * it (resource_field.h); else by the method that takes it. */
+ * library is known (resources.def); by its class where that is not the JDK's; by the field that
+ * holds it (resource_field.h); else by the method that takes it. */
 #ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
 #define ORCA_CONCLUDE_RESOURCE_NAMES_H
 
@@ -44,8 +44,8 @@ void resource_called_pool(const struct analysis *a, uint32_t thread, char *out, 
 /* "input" or "output": what a RESOURCE_IO is. */
 const char *resource_io_word(const struct resource *r);
 
-/* Whether each thread of a pool waits for answers, and none came: nobody is left to run what would
- * give them, unless that is elsewhere. */
+/* Whether each thread of a pool waits for answers, and none came: no thread is left to run what
+ * would give them, unless that is elsewhere. */
 bool resource_is_unanswered(const struct analysis *a, const struct resource *r);
 
 /* Whether most of what a pool's threads wait for is given by that pool itself, or nothing is: who
@@ -61,11 +61,11 @@ bool resource_class_of_entry(const char *signature);
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 
-/* Whether things are taken and given back, of which there are several: what one thread does once for
- * all that wait for it is no such thing. */
+/* Whether several things are taken and given back: what one thread does once for all waiters is not
+ * such a thing. */
 bool resource_is_taken(const struct resource *r, const struct analysis *a);
 
-/* Whether its source is a child process: it is no answer, but its end. */
+/* Whether its source is a child process: not an answer, but its end. */
 bool resource_is_of_child(const struct resource *r, const struct analysis *a);
 
 /* Whether the names of two threads are those of one pool. */

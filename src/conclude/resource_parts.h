@@ -15,8 +15,8 @@
 #include "base/keyed.h"
 #include "conclude/resource.h"
 
-/* A wait for a resource: a span, or the part of an Object.wait in which it takes the monitor
- * again. */
+/* A wait for a resource: a span, or the part of an Object.wait in which it reacquires the
+ * monitor. */
 struct resource_wait {
     uint32_t thread, index; /* of the span in the thread's line */
     const struct span *span;
@@ -54,9 +54,9 @@ const struct span *resource_last_idle(const struct analysis *a, uint32_t thread,
 /* The same, if a thread gave it work. */
 const struct span *resource_last_work(const struct analysis *a, uint32_t thread, uint64_t time);
 
-/* The connection from which a thread had read when it woke somebody at a time, or whoever had given
- * it the work that it did then; or the child process whose end it tells; 0: none.  *had: when the
- * thread itself had the answer; 0: it is of another one. */
+/* The connection from which a thread had read when it woke another at a time, or from which the
+ * giver of its work had; or the child process whose end it reports; 0: none.  *had: when the thread
+ * itself had the answer; 0: it is of another one. */
 lock_id source_of(const struct program *p, const struct analysis *a, uint32_t thread, uint64_t time,
                   uint64_t *had);
 
@@ -76,7 +76,7 @@ int answering_pool(const struct resource *r, const struct analysis *a, const boo
 /* Whether this very program listens at that end: others of its threads answer. */
 bool source_is_own(const struct trace *t, lock_id peer);
 
-/* Who was woken, found nothing and waits again needs no longer for it. */
+/* A thread that was woken, found nothing and waits again does so within this time. */
 #define LOOKS_AT_MOST_NS UINT64_C(100000)
 
 /* Whether a wait gave its thread nothing: it looked, and waited again. */

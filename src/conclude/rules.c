@@ -25,8 +25,8 @@ void rule_losses(struct evidence *ev)
                      human_count(a->losses[i].count).text);
 }
 
-/* Waits whose cause is not known, where there are many: paths and hand-offs are then uncertain.  The
- * head of the report tells of sums. */
+/* Waits whose cause is not known, where there are many: paths and hand-offs are then uncertain.
+ * The head of the report shows sums. */
 void rule_unreliable(struct evidence *ev)
 {
     enum { MANY = 100, SHARE_PERMILLE = 100 };

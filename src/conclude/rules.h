@@ -14,7 +14,7 @@ enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_PROBLEM };
 enum { FINDING_IDS = 5, FINDING_TEXT = 2048, FINDING_LINES = 16 };
 
 /* Without holds, orders of locks are searched in what waiting threads saw, a wait at a time: only
- * in so many waits unless it was asked for (analysis_lock_order before rules_apply). */
+ * in this number of waits unless it was asked for (analysis_lock_order before rules_apply). */
 enum { RULES_SIGHTINGS = 2000000 };
 
 struct id_list {
@@ -68,14 +68,14 @@ struct rule_finding {
 /* A line of the card; in a buffer of FINDING_TEXT bytes. */
 void finding_line(const struct rule_finding *f, uint32_t line, char *out);
 
-/* What stands beside the title: "waits: 81 % of busy time"; "" where the rule has no such share. */
+/* The text beside the title: "waits: 81 % of busy time"; "" where the rule has no such share. */
 void finding_share(const struct rule_finding *f, char *out, size_t n);
 
-/* A resource's title; with its object's number where others of its class are told, too. */
+/* A resource's title; with its object's number where others of its class are also listed. */
 void finding_resource(const struct resources *all, const struct resource *r,
                       const struct analysis *a, char *out, size_t n);
 
-/* "matcher-1 (93 %)", "31 threads of http-nio-exec"; "" where nobody is known. */
+/* "matcher-1 (93 %)", "31 threads of http-nio-exec"; "" where no thread is known. */
 void finding_holders(const struct resource *r, const struct analysis *a, char *out, size_t n);
 
 /* A rule, and what it looks at, for who wants to know what was looked at. */

@@ -7,11 +7,11 @@ enum {
     LEAK_PAUSES = 8,          /* of the collector at least; */
     LEAK_BYTES = 64 * 1024,   /* the survivors grew by so much at least, */
     LEAK_PERMILLE = 100,      /* and by this part of what they were, */
-    LEAK_SAMPLES = 16,        /* where they are estimated by so many samples at least, */
-    LEAK_ERRORS = 4,          /* and by so many standard errors */
+    LEAK_SAMPLES = 16,        /* where they are estimated, samples needed at least, */
+    LEAK_ERRORS = 4,          /* and standard errors */
     FILLS_PERMILLE = 333,     /* of the heap in use: it is why the heap is full */
     HOT_PERMILLE = 100,       /* of the allocated bytes, by one place, */
-    HOT_SAMPLES = 20,         /* known by so many samples at least, */
+    HOT_SAMPLES = 20,         /* samples needed at least, */
     HOT_FINDINGS = 3,         /* at most */
     HOT_PAUSED_PERMILLE = 20, /* of the time in the collector's pauses: it is a warning */
 };

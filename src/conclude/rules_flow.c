@@ -12,7 +12,7 @@ enum {
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
     SERIAL_ONE_PERMILLE = 600,   /* most of it the same one, */
-    SERIAL_THREADS = 3,          /* of so many threads or more, */
+    SERIAL_THREADS = 3,          /* number of threads at least, */
     SERIAL_OTHERS_PERMILLE = 50, /* which do something */
     JOIN_LEAST = 3,              /* threads joined in one go */
     JOIN_PERMILLE = 250,         /* of their time waiting for the slowest alone */
@@ -52,7 +52,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
     rule_add_stack(f, s->stack);
 }
 
-/* Who ended the last wait like that of a thread; 0: nobody is known to have done so. */
+/* Who ended the last wait like that of a thread; 0: no thread is known to have done so. */
 static uint32_t last_waker(const struct analysis *a, const struct stuck_thread *as)
 {
     const struct timeline *t = &a->timeline;
@@ -154,7 +154,7 @@ void rule_sleep_on_path(struct evidence *ev)
     }
     if (!longest || rule_permille(ns, p->to - p->from) < SLEEP_PERMILLE)
         return;
-    /* One long sleep is how long somebody wanted the program to run, or to wait. */
+    /* One long sleep is the time that the program was meant to run, or to wait. */
     if (longest >= ns / 2 && longest >= (p->to - p->from) / 2)
         return;
     if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack) ||

@@ -7,7 +7,7 @@
 
 enum {
     FULL_PERMILLE = 600,    /* of the heap, in use behind each collection of a stretch, */
-    COLLECTIONS_LEAST = 4,  /* which has so many, */
+    COLLECTIONS_LEAST = 4,  /* number that it has at least, */
     PAUSED_PERMILLE = 100,  /* the share of time in which the program was paused, */
     CYCLES_PERMILLE = 700,  /* or in so much of whose time the collector worked beside it, */
     PROBLEM_PERMILLE = 200, /* paused: a problem, not a warning */

@@ -17,14 +17,14 @@
 
 enum {
     INITS_MAX = 64,    /* stretches that are looked at */
-    INIT_DOES_MAX = 8, /* different things that one initialiser does */
+    INIT_DOES_MAX = 8, /* different activities of one initialiser */
     INIT_WAITERS = 2,
     INIT_PERMILLE = 20,          /* of the recording's length, in waits */
     INIT_WARNING_PERMILLE = 50,  /* of the length, each on average; below that it is a note, */
     INIT_PROBLEM_PERMILLE = 200, /* or a problem */
 };
 
-/* Looks are at most so far apart; so long, and there would have been several. */
+/* Looks are at most this far apart; within this time there would have been several. */
 #define LOOK_NS (UINT64_C(50) * 1000000)
 #define APART_NS (3 * LOOK_NS)
 #define LEAST_NS (4 * LOOK_NS)
@@ -221,7 +221,7 @@ static void look_at_thread(const struct inits *all, struct init *x, uint32_t thr
         x->wait_stack = s.stack;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static void say_holder(struct rule_finding *f, const struct evidence *ev, const struct init *x)
 {
@@ -294,7 +294,7 @@ void rule_class_initialisation(struct evidence *ev)
     const struct analysis *a = ev->a;
     struct inits all = {.ev = ev, .kind = samples_wall(&a->samples)};
     if (!a->samples.n[all.kind])
-        return; /* nobody would have found the others at anything */
+        return; /* no look would have found the others at anything */
     all.v = calloc(INITS_MAX, sizeof *all.v);
     all.class_ = calloc(a->trace->n_stacks + 1, sizeof *all.class_);
     if (all.v && all.class_)

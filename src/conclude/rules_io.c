@@ -26,7 +26,7 @@ enum {
     IO_LOOKS = 10,
     IO_THREADS = 64,          /* of one place that are listed */
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
-    NONE_FREE_NS = 250000000, /* so long at least: the pool is full */
+    NONE_FREE_NS = 250000000, /* this long at least: the pool is full */
     IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
@@ -283,7 +283,7 @@ static bool is_told(const struct evidence *ev, const struct io_place *p)
     return rule_resource_says(ev, p->does, p->stack);
 }
 
-/* Answers on which somebody works at once, and who does waits there. */
+/* Answers on which a thread works at once, which waits there. */
 static bool waits_for_answers(const struct evidence *ev, const struct resource *r,
                               const struct resource *x)
 {
@@ -302,7 +302,7 @@ static void put_answers_behind(struct evidence *ev, struct resource *r)
             resource_stand_behind(r, &ev->resources.v[i], &ev->resources);
 }
 
-/* There is no finding about r: theirs speaks for themselves. */
+/* No finding about r: theirs says enough. */
 static void put_answers_back(struct evidence *ev, const struct resource *r)
 {
     for (size_t i = 0; i < ev->resources.n; i++)
@@ -412,7 +412,7 @@ void rule_waits_for_io(struct evidence *ev)
 
 /* --- io-on-path ------------------------------------------------------------------------------- */
 
-/* Who listens, reads what its clients or its console say, waits for work. */
+/* A thread that listens for what its clients or its console say waits for work. */
 static bool is_asked(const struct trace *t, lock_id peer)
 {
     static const char *const others[] = {"=listening ", "=client ", "=local ", "=pipe", "=/dev/"};

@@ -9,11 +9,11 @@
 
 enum {
     STILL_BLOCKED_NS = 100000000,
-    QUEUE_WAITS = 10,          /* so many others waited for it, and the longest at the end */
-    QUEUE_TIMES = 4,           /* less than so many times as long as they did */
+    QUEUE_WAITS = 10,          /* number of others that waited for it, and the longest at the end */
+    QUEUE_TIMES = 4,           /* less than this multiple of their time */
     CONVOY_PERMILLE = 20,      /* of the recording in convoys; in the lock's own finding also */
-    CONVOY_TIMES = 5,          /* this many of them, */
-    CONVOY_LEAST_NS = 2000000, /* and the longest at least so long */
+    CONVOY_TIMES = 5,          /* number of them, */
+    CONVOY_LEAST_NS = 2000000, /* and the longest at least this long */
     HELD_LEAST_NS = 1000000,   /* waits shorter than that are not looked at */
     HELD_PERMILLE = 20,        /* of the recording */
 };
@@ -73,7 +73,7 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
-/* What threads do once somebody has stopped the program says nothing. */
+/* Once the program was stopped, its threads' waits say nothing. */
 static uint64_t end_of(const struct evidence *ev)
 {
     return ev->a->stop.thread ? min_u64(ev->a->stop.at, ev->a->window.to) : ev->a->window.to;
@@ -86,8 +86,8 @@ static bool is_between_tasks(const struct evidence *ev, const struct open_wait *
            !program_outermost(&ev->resources.program, w->stack).method.v;
 }
 
-/* Whether a thread that has the lock, a permit or a slot blocks this one; what a library's
- * threads do with permits among themselves nobody knows. */
+/* Whether a thread that has the lock, a permit or a slot blocks this one; the use of permits among
+ * a library's own threads is unknown. */
 static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
     enum purpose p = purpose_at_end(ev, w);

@@ -73,7 +73,7 @@ static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
     return library && own <= LOOP_FRAMES ? n : 0;
 }
 
-/* Of a library that nobody knows: what its loop does itself is no handler's. */
+/* Of an unknown library: what its loop does itself does not belong to a handler. */
 static bool same_library(const struct trace *t, method_id x, method_id y)
 {
     const char *a = trace_method_class(t, x);
@@ -114,7 +114,7 @@ static bool is_wait(enum holder_does does)
     return does != DOES_UNKNOWN && does != DOES_COMPUTE && does != DOES_NATIVE;
 }
 
-/* What handlers waited in, for so long. */
+/* What handlers waited in, and for how long. */
 static void add_activity(struct resource *r, const struct activity *new)
 {
     for (struct activity *x = r->doing; x < r->doing + r->n_doing; x++)
@@ -221,7 +221,7 @@ static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *sele
     return found;
 }
 
-/* Time in which a thread has nothing to do, but not in a select: then its waits are no
+/* Time in which a thread has nothing to do, but not in a select: then its waits are not a
  * handler's. */
 static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
 {
@@ -298,7 +298,7 @@ static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, st
     }
 }
 
-/* A loop that has other work is not judged by that one's. */
+/* A loop that has other work is not judged by this work. */
 static int look_at(struct loops *l, uint32_t thread)
 {
     uint64_t selected = 0;

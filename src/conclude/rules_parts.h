@@ -21,10 +21,10 @@
 #include "conclude/thread_pools.h"
 
 enum {
-    RULE_FINDINGS = 5,     /* of each rule at most so many: the tables have the others */
+    RULE_FINDINGS = 5,     /* of each rule at most: the tables have the others */
     SAYS_PERMILLE = 500,   /* of its time holders do what a finding is about */
     DOING_PERMILLE = 150,  /* what holders do for less is not said */
-    QUEUED_PERMILLE = 500, /* of answers: before whoever gives them begins, requests queue */
+    QUEUED_PERMILLE = 500, /* of answers: before the giver begins, requests queue */
 };
 
 /* Of one lock: its time on the critical path, and that of it which goes through the last owner
@@ -129,8 +129,8 @@ void rule_say_lengthened(struct evidence *ev, struct rule_finding *f, bool grows
 /* Whether a resource has a finding of its own. */
 bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
 
-/* The finding about the resource that a lock is, once it is made; NULL: there is none.  One cause,
- * one finding: what else is wrong with the lock is said there. */
+/* The finding about the resource that a lock is, once it is made; else NULL.  One cause, one
+ * finding: other problems of the lock are reported there. */
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock);
 
 /* Whether a finding about a resource says that its holders mostly do this at this place: one cause,

@@ -22,7 +22,7 @@ enum {
     MONITORS_PIN_UNTIL = 23,
 };
 
-/* Of those that had no carrier though nobody is pinned. */
+/* Of those that had no carrier although no thread is pinned. */
 enum {
     READY_LEAST_NS = 100000000,
     READY_THREADS_PERMILLE = 500, /* of a thread on average, */
@@ -55,7 +55,7 @@ struct maker {
     struct pinned v[PINS_MAX];
     uint32_t n;
     uint16_t *of_stack;      /* [n_stacks]: 1 + index of what pins there */
-    bool told, monitors_pin; /* told: parks that kept their carrier are recorded */
+    bool told, monitors_pin; /* known: parks that kept their carrier are recorded */
     struct buf ready;        /* struct stretch [] */
 };
 
@@ -174,7 +174,7 @@ static void add_line(struct maker *m, uint32_t thread)
         add_ready(m, thread, st->called, st->has_started ? st->started : m->a->window.to);
 }
 
-/* --- who waited for a carrier meanwhile ------------------------------------------------------- */
+/* --- who waited for a carrier in that time ---------------------------------------------------- */
 
 static int by_from(const void *a, const void *b)
 {
@@ -228,7 +228,7 @@ static struct behind who_waits(const struct maker *m, struct pinned *p)
     return b;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static const char *const how_words[] = {[PINS_NATIVE] = "",
                                         [PINS_INIT] = ", a static initialiser",
@@ -306,7 +306,7 @@ static void make(struct maker *m, void (*tell_all)(struct maker *m))
 
 /* --- carriers that others use ----------------------------------------------------------------- */
 
-/* Who was on the carriers while others waited for one. */
+/* The threads on the carriers while others waited for one. */
 struct users {
     struct thread_pool v[USERS_MAX]; /* first: who ran longest, */
     uint64_t longest[USERS_MAX];     /* for how long */
@@ -423,7 +423,7 @@ static void make_lack(struct maker *m)
     free(u);
 }
 
-/* Who is pinned is the cause where there is one. */
+/* A pinned thread is the cause where there is one. */
 static bool is_told(const struct evidence *ev)
 {
     const struct rule_finding *f = (const void *)ev->found.p;

@@ -14,7 +14,7 @@
 
 enum {
     READY_PERMILLE = 100,         /* of the time ready or on a processor, */
-    READY_THREADS_PERMILLE = 500, /* so many threads on average: then it is said; */
+    READY_THREADS_PERMILLE = 500, /* threads on average from which it is reported; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     READY_LEAST_NS = 100000000,
     FEW_PERMILLE = 800, /* of the processors that the program had: else others had the rest */

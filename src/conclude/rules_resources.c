@@ -10,7 +10,7 @@
 enum {
     DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
     DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
-    DOMINANT_QUEUE_PERMILLE = 500,     /* so many thousandths of a thread waiting on average */
+    DOMINANT_QUEUE_PERMILLE = 500,     /* thousandths of a thread waiting on average */
     DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,

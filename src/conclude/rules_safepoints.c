@@ -10,16 +10,16 @@
 #include <string.h>
 
 enum {
-    STOPPED_PERMILLE = 50, /* of the recording: then it is said; */
+    STOPPED_PERMILLE = 50, /* of the recording, from which it is reported; */
     STOPPED_PROBLEM_PERMILLE = 200,
     STOPPED_LEAST_NS = 50000000,
-    REACH_PERMILLE = 500, /* of that time: what is said is who is late */
+    REACH_PERMILLE = 500, /* of that time: then the late thread is reported */
     NAMED = 3,            /* operations */
     NAMED_PERMILLE = 100, /* of the time, at least */
     SAMPLES_LEAST = 5,
 };
 
-/* What somebody asked the JVM for, by the beginning of the operation's name. */
+/* Requests to the JVM, by the beginning of the operation's name. */
 static const struct {
     const char *operation, *by, *remedy;
 } asked[] = {

@@ -8,7 +8,7 @@
 
 enum {
     STORM_CALLS = 10,      /* of notifyAll at least, */
-    STORM_WOKEN = 2,       /* that woke so many on average, */
+    STORM_WOKEN = 2,       /* that woke this number on average, */
     STORM_PERMILLE = 100,  /* of the recording lost; */
     FUTILE_PERMILLE = 500, /* of the wake-ups futile */
     FUTILE_WAKEUPS = 50,   /* at least */
@@ -26,7 +26,7 @@ static uint32_t waits_on(const struct timeline *t, uint32_t thread, lock_id lock
     return n;
 }
 
-/* While the program goes on somebody may still notify, and an idle consumer looks the same; but not
+/* While the program goes on a thread may still notify, and an idle consumer looks the same; but not
  * where the program's code waits for the first time on an object on which each notify so far came
  * when no thread waited. */
 static bool seems_lost(const struct evidence *ev, const struct lost_signal *l)

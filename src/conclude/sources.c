@@ -1,5 +1,5 @@
-/* Where an answer comes from: who gives it has read it from a connection just before, or was given
- * his work by somebody who has (reads.h). */
+/* The origin of an answer: its giver has read it from a connection just before, or got its work
+ * from a thread that has (reads.h). */
 #include "base/util.h"
 #include "conclude/resource_parts.h"
 
@@ -26,8 +26,8 @@ const struct span *resource_last_work(const struct analysis *a, uint32_t thread,
     return o && o->waker && o->waker < a->timeline.n_lines ? o : NULL;
 }
 
-/* Whether who reads is somebody who works on the answer himself: he has waited for input, and in no
- * select since, in a task that he was given, or in the program's own code. */
+/* Whether the reading thread works on the answer itself: it has waited for input, and in no select
+ * since, in a task that it was given, or in the program's own code. */
 static bool works_on_it(const struct program *p, const struct analysis *a,
                         const struct io_wait *read, const struct span *task)
 {

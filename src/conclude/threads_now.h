@@ -9,7 +9,7 @@
 
 /* The times of thread_pools.h by their number; then: */
 enum {
-    NOW_ASLEEP = THREAD_TIMES, /* slept when the recording found it, and has told nothing since */
+    NOW_ASLEEP = THREAD_TIMES, /* slept when the recording found it, with no event since */
     NOW_PARKED,                /* likewise */
     NOW_UNKNOWN,
     NOW_LIMIT

@@ -1,7 +1,7 @@
 /* words.c - what a finding about a resource says: what it is, who waits for it and where in the
  * program, who has it and what those do, what would help.
  *
- * All of it from the facts of struct resource: nobody else has words for them. */
+ * All of it from the facts of struct resource: no other file has words for them. */
 #include "analyze/labels.h"
 #include "analyze/peer_sums.h"
 #include "base/human.h"
@@ -19,13 +19,13 @@ enum {
     HOLDER_PERMILLE = 700, /* a thread that holds for less is one of many */
     WAIT_IN_LEAST = 10,    /* percent of the waits; a line with less is not where threads wait */
     ALIKE = 100,           /* resources among which names are to differ */
-    DOING_MOST = 3,        /* nor more than so many things, */
+    DOING_MOST = 3,        /* nor more than this number of things, */
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
-    HANDED_PERMILLE = 500, /* of the time that a lock is wanted, nobody has it: it is handed off, */
-    HANDED_LEAST = 100,    /* so many times at least */
-    KNOWN_LEAST = 50,      /* and it is said of how much; or of so little that nobody is named */
+    HANDED_PERMILLE = 500, /* of the time that a lock is wanted, it is free: it is handed off, */
+    HANDED_LEAST = 100,    /* number of times at least */
+    KNOWN_LEAST = 50,      /* and the text says of how much; or too little to name a thread */
 };
 
 /* --- the title -------------------------------------------------------------------------------- */

@@ -3,8 +3,8 @@
  *
  *     shop.Main.main;shop.Order.submit;[blocked on shop.Order] 1250
  *
- * Frames outermost first, the state and the lock's class as the innermost one, a weight.  What is
- * no method stands in brackets.  Two stacks that read alike are one line. */
+ * Frames outermost first, the state and the lock's class as the innermost one, a weight.  Anything
+ * but a method is in brackets.  Two stacks that read alike are one line. */
 #include "analyze/alloc_sums.h"
 #include "analyze/sample_sums.h"
 #include "base/hash.h"

@@ -66,7 +66,7 @@ struct fast {
     } * now;                    /* [n_threads] */
 };
 
-/* The contention that an event begins or ends; NULL: it is no such event. */
+/* The contention that an event begins or ends; NULL: not such an event. */
 static struct contention *contention_of(const struct export_job *job, struct fast *f,
                                         const struct event *ev)
 {
@@ -133,7 +133,7 @@ static void fast_fini(struct fast *f)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Nobody asked for looks by name: they are for findings. */
+/* Looks were not asked for by name: they are for findings. */
 static bool is_look(const struct event *e)
 {
     return e->kind == EV_wall_sample && e->wall_sample.flags & SAMPLE_LOOK;
@@ -185,8 +185,8 @@ static int all_events(const struct exporter *x, struct export *e, struct export_
     return rc;
 }
 
-/* Close every file before any gets its name; the main one gets it last, so that whoever sees it
- * also finds its companions. */
+/* Close every file before any gets its name; the main one gets it last, so that a reader that sees
+ * it also finds its companions. */
 static int publish(const struct exporter *x, struct export *e, struct export_job *job,
                    struct err *err)
 {

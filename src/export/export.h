@@ -2,7 +2,7 @@
  *
  * A format is one struct of callbacks in one file and one row of EXPORTERS.  export_run opens its
  * files under temporary names, hands it every event in the order of time, and gives the files their
- * names once all of them are complete: nobody ever finds half of an export under its final name.
+ * names once all of them are complete: no reader ever finds half of an export under its final name.
  *
  * Linked into the agent, where it runs while the JVM ends: no globals, never exits; one thread. */
 #ifndef ORCA_EXPORT_EXPORT_H

@@ -74,7 +74,7 @@ static inline bool model_by_owners(enum model_by by)
     return by == MODEL_BY_OWNER_CPU || by == MODEL_BY_OWNER_WALL;
 }
 
-/* What a format takes besides the selection. */
+/* The parameters of a format in addition to the selection. */
 enum {
     MODEL_TAKES_STATES = 1,
     MODEL_TAKES_BY = 2,
@@ -95,7 +95,7 @@ struct model_options {
 };
 
 /* Of MODEL_BY_OWNER, what its stacks stand for: waits whose owner was asked what it executes, and
- * those where nobody asked, which are left out. */
+ * the others, which are left out. */
 struct model_base {
     uint64_t asked, asked_ns, not_asked, not_asked_ns;
 };
@@ -148,7 +148,7 @@ struct model_job {
     struct model_base base;
 };
 
-/* On failure there is no file. */
+/* On failure no file is left. */
 int model_export_run(const struct model_exporter *m, struct model_job *job, struct err *err);
 
 /* For a format, now and then: shows progress.  Whether it should go on: not when what was written

@@ -123,7 +123,7 @@ static enum place place_of(const struct trace *t, stack_id now, stack_id call)
     for (; left > 0; left--) {
         a = next_inwards(t, s, &i);
         b = next_inwards(t, of, &k);
-        if (of->flags & STACK_TRUNCATED) /* where its outer end is nobody knows */
+        if (of->flags & STACK_TRUNCATED) /* its outer end is unknown */
             continue;
         if (!a || a->method.v != b->method.v || (left > 1 && a->bci != b->bci))
             return OUTSIDE;

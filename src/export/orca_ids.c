@@ -22,7 +22,7 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* The next number after `last` that is nobody's hash. */
+/* The next number after `last` that is not a hash. */
 static uint32_t next_free(uint32_t last, const struct owner *owners, size_t n)
 {
     struct owner key = {.hash = last};

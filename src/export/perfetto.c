@@ -93,7 +93,8 @@ static uint64_t thread_track(const struct perfetto *f, uint32_t thread)
     return packets_track_id(&f->p, TRACK_THREAD, thread);
 }
 
-/* Who ended a wait, or owned the monitor last as far as was seen: which is never a `waker`. */
+/* The thread that ended a wait, or owned the monitor last as far as was seen: which is never a
+ * `waker`. */
 static void put_waker(struct perfetto *f, uint32_t waker, enum interaction kind)
 {
     enum packet_arg arg = kind == INTERACTION_LAST_OWNER ? ARG_last_owner_seen : ARG_waker;
@@ -265,7 +266,7 @@ static uint64_t flow_from_act(const struct perfetto *f, uint32_t thread, uint32_
     return packets_flow_of_act(&f->p, thread, index);
 }
 
-/* The end of a span that somebody ended, and the arrow to it. */
+/* The end of a span that a thread ended, and the arrow to it. */
 static void put_end(struct perfetto *f, uint32_t thread, uint32_t index)
 {
     const struct timeline *t = &f->a->timeline;

@@ -241,7 +241,7 @@ static bool has_other(const struct profile *p, const struct key *k)
     return k->string_state != STRING_HELD && (by == MODEL_BY_OWNER || by == MODEL_BY_WAKER);
 }
 
-/* What that thread is; the last owner seen of a lock is no `waker`. */
+/* The role of that thread; the last owner seen of a lock is not a `waker`. */
 static uint32_t other_string(const struct profile *p, const struct key *k)
 {
     if (p->x->options.by == MODEL_BY_OWNER)
@@ -465,8 +465,8 @@ static void put_type(struct profile *p, uint64_t type, uint64_t unit)
     proto_end(&p->raw, at);
 }
 
-/* What pprof calls the file that was profiled: the program, since there is no binary.  It keeps
- * pprof from looking for symbols. */
+/* pprof's name for the profiled file: the program, since no binary exists.  It keeps pprof from
+ * looking for symbols. */
 static void put_program(struct profile *p)
 {
     struct buf command = {0};

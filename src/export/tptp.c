@@ -146,7 +146,8 @@ static void thread_end(struct export *x, struct tptp_thread *t, const struct eve
     *t = (struct tptp_thread){.ended = true};
 }
 
-/* `in`: what the target is in, where that has to be said, which is hidden; NULL: it has not. */
+/* `in`: the element of the target, where it has to be written, which is hidden; NULL: not
+ * needed. */
 static void call_on_thread(struct export *x, const char *name, const struct event *e,
                            thread_id target, stack_id stack, const char *in)
 {
@@ -168,7 +169,7 @@ static void call_start(struct export *x, struct tptp_thread *t, const struct eve
                    NULL);
 }
 
-/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others tell, too,
+/* TPTP's is only of a thread that waits: getState() is WAITING or TIMED_WAITING.  Others also say
  * what ends the next wait. */
 static void call_interrupt(struct export *x, struct tptp_thread *t, const struct event *e)
 {

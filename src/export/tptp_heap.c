@@ -117,7 +117,7 @@ void tptp_obj_def(struct export *x, uint64_t object, class_id class_)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* What an object_alloc or an object_sample says; weight 0: it is no sample. */
+/* The content of an object_alloc or an object_sample; weight 0: not a sample. */
 struct object {
     uint64_t number, size, weight;
     class_id class_;
@@ -173,7 +173,7 @@ void tptp_object_alloc(struct export *x, struct tptp_thread *t, const struct eve
                   .number = a->object, .size = a->size, .class_ = a->class_, .stack = a->stack});
 }
 
-/* Where each object is told, a sample is one of them. */
+/* Where each object is recorded, a sample is one of them. */
 void tptp_object_sample(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     const struct tptp *p = x->state;
@@ -191,7 +191,7 @@ void tptp_object_sample(struct export *x, struct tptp_thread *t, const struct ev
                                .stack = a->stack});
 }
 
-/* Whoever finds out is not told: it is no thread of the program's doing. */
+/* The thread that finds out is not named: no thread of the program did it. */
 void tptp_object_free(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     const struct trace *trace = x->trace;

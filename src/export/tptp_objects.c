@@ -81,7 +81,7 @@ void tptp_note_object(struct export *x, uint64_t object, bool defined)
         size_t more = 2 * at + 64 - have;
         uint8_t *room = buf_reserve(&p->defined, more);
         if (!room)
-            return; /* told at the end */
+            return; /* written at the end */
         memset(room, 0, more);
         p->defined.len += more;
     }

@@ -36,7 +36,7 @@ struct tptp {
     uint32_t *class_number; /* [trace->n_classes]: its classId; 0: not defined yet */
     struct map class_names; /* hash of name and source -> the first class called so */
     uint32_t n_classes;     /* defined */
-    bool has_each;          /* each object is told by an object_alloc */
+    bool has_each;          /* each object has an object_alloc */
     const char **frames;    /* [trace->n_stacks]: their annotations; NULL: not made yet */
     struct arena arena;     /* of frames; limited */
     struct buf scratch;     /* of one attribute or one stack */
@@ -137,8 +137,8 @@ uint64_t tptp_lock_object(const struct export *x, lock_id id);
  * the file that the trace was imported from. */
 uint64_t tptp_heap_object(const struct export *x, uint64_t number);
 
-/* An object is defined in front of its first use; class 0: not known.  tptp_note_object: another
- * element defines it, or (false) its id means nothing any more. */
+/* An object is defined in front of its first use; class 0: unknown. tptp_note_object: another
+ * element defines it, or (false) its id has lost its meaning. */
 void tptp_define(struct export *x, uint64_t object, class_id class_);
 void tptp_define_lock(struct export *x, uint64_t object, lock_id lock);
 void tptp_note_object(struct export *x, uint64_t object, bool defined);

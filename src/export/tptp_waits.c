@@ -192,7 +192,7 @@ void tptp_wait_found(struct export *x, struct tptp_thread *t, const struct event
     tptp_end_noted(x, name, w->lock, w->stack, "orca.found", event_kinds[w->kind].name);
 }
 
-/* That it lasted until the end, and since when, nobody but an analysis of ours asks. */
+/* Only an analysis of ours needs that it lasted until the end, and since when. */
 void tptp_wait_open(struct export *x, struct tptp_thread *t, const struct event *e)
 {
     const struct ev_wait_open *w = &e->wait_open;

@@ -179,7 +179,7 @@ static int add_line(struct adder *d, uint32_t thread, uint64_t *done)
     return 0;
 }
 
-/* Only whoever waits has these: nobody owns what they wait for. */
+/* Only the waiter has these: no thread owns what it waits for. */
 static int add_halts(struct adder *d, uint32_t thread)
 {
     const struct model_options *o = &d->x->options;

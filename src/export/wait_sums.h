@@ -17,12 +17,12 @@ enum sum_stack {
     STACK_NOT_RECORDED,
     STACK_OWNER_NOT_ASKED,
     STACK_NO_OWNER,      /* of a wait that is not for a lock */
-    STACK_STILL_WAITING, /* nobody has ended it yet */
-    STACK_TIME_UP,       /* nobody did, and it had a time limit */
+    STACK_STILL_WAITING, /* not ended yet */
+    STACK_TIME_UP,       /* no thread did, and it had a time limit */
     STACK_WAKER_UNKNOWN,
     STACK_LAST_OWNER_SEEN,      /* who gave the lock back is not certain (analyze/bind.h) */
     STACK_RELEASE_NOT_RECORDED, /* the owner that gave the lock back is known, the place is not */
-    STACK_THREAD_ENDED,         /* a join: the thread waited for has no frame any more */
+    STACK_THREAD_ENDED,         /* a join: the thread waited for has no frame left */
     SUM_STACKS,
 };
 
@@ -51,7 +51,7 @@ stack_id wait_owner_stack(const struct timeline *t, const struct wait *w);
 void wait_sums_key(const struct analysis *a, enum model_by by, uint32_t thread,
                    const struct wait *w, struct wait_sum_key *k);
 
-/* What the sums are kept apart by, besides stack, class and state. */
+/* The keys of the sums in addition to stack, class and state. */
 enum { SUMS_BY_WAITER = 1, SUMS_BY_OTHER = 2 };
 
 struct wait_sums {

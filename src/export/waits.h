@@ -17,7 +17,7 @@ enum {
 /* [WAITS_CHOICES], by bit: "blocked", ...; for option tables, ends with NULL. */
 extern const char *const waits_names[WAITS_CHOICES + 1];
 
-/* Held up by another thread, not at leisure. */
+/* Blocked by another thread, not idle. */
 #define WAITS_HELD_UP                                                                              \
     (UINT64_C(1) << STATE_BLOCKED | UINT64_C(1) << STATE_REACQUIRING |                             \
      UINT64_C(1) << STATE_JOINING | UINT64_C(1) << WAITS_LOCKED)
@@ -51,8 +51,8 @@ static inline bool wait_is_held_up(const struct waits *w, const struct wait *x)
 /* The waits of a span of a selected thread: at most two. */
 unsigned waits_of(const struct waits *w, const struct span *s, struct wait out[2]);
 
-/* Its time limit ended it: of Object.wait the JVM says so; of a join or park nobody else is known
- * to have. */
+/* Its time limit ended it: of Object.wait the JVM says so; of a join or park no thread is known to
+ * have. */
 static inline bool wait_timed_out(const struct timeline *t, const struct wait *w)
 {
     unsigned flags = w->context->flags;

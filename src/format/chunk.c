@@ -118,6 +118,8 @@ void file_header_pack(const struct file_header *h, uint8_t out[FILE_HEADER_SIZE]
 
 int file_header_unpack(struct file_header *h, const uint8_t *in, size_t len, struct err *err)
 {
+    if (len >= 12 && memcmp(in, "JAVA PROFILE", 12) == 0)
+        return err_set(err, -EINVAL, "a heap dump, not an Orca trace; orca heap shows it");
     if (len < 8 || memcmp(in, FILE_MAGIC, 8) != 0)
         return err_set(err, -EINVAL, "not an Orca trace (the first bytes are not \"ORCATRC\")");
     if (len < FILE_HEADER_SIZE)

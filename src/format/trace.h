@@ -125,8 +125,8 @@ struct trace {
     int fd;
     struct file_header header;
     struct arena arena;
-    const char *app; /* which classes are the program, as the reader says: "shop.*,com.acme", of
-                        whoever sets it; NULL: nothing was said (analyze/sites.h) */
+    const char *app; /* the program's classes, "shop.*,com.acme" (analyze/sites.h); of the caller;
+                      * NULL: not given */
 
     struct trace_info *infos;
     size_t n_infos;
@@ -187,7 +187,8 @@ bool trace_keep_beginning(struct trace *t, uint64_t events);
  * file.  The definitions stay.  Before anything was read. */
 void trace_keep_part(struct trace *t, uint64_t since, uint64_t until);
 
-/* The earliest moment from which on no more than about so many events are there; 0: all of it. */
+/* The earliest moment from which on the trace has at most about that number of events; 0: all of
+ * it. */
 uint64_t trace_tail(const struct trace *t, uint64_t events);
 
 /* Add to t->problems, for readers of formats that are turned into a trace. */
@@ -212,7 +213,7 @@ const struct trace_call *trace_call(const struct trace *t, call_id id);
 const struct trace_module *trace_module(const struct trace *t, module_id id);
 const struct trace_gc_name *trace_gc_name(const struct trace *t, gc_name_id id);
 
-/* What a method is called: "shop.Order.submit"; native code: "libjvm.so!JVM_Sleep", without a name
+/* A method's name: "shop.Order.submit"; native code: "libjvm.so!JVM_Sleep", without a name
  * "libjvm.so+0x1a2b", in no file "0x7f0012345678"; code that the JVM made: "[Interpreter]";
  * "unknown" for an id without a definition.  At most n bytes with the NUL. */
 void trace_method_text(const struct trace *t, method_id id, char *out, size_t n);
@@ -276,7 +277,7 @@ void trace_class_name(const char *signature, char *out, size_t n);
 /* Whether it is in a native method of Java.  A method of which the place is not known is none. */
 bool trace_frame_is_native(const struct trace *t, struct trace_frame f);
 
-/* The last moment that it tells of: its end, or, while it is being recorded, the moment up to which
+/* The last moment that it covers: its end, or, while it is being recorded, the moment up to which
  * everything is in the file. */
 uint64_t trace_end(const struct trace *t);
 

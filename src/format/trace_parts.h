@@ -8,11 +8,11 @@
 
 #include "format/trace.h"
 
-/* t->problems has room for so many. */
+/* Room in t->problems. */
 enum { TRACE_PROBLEMS_MAX = 100 };
 
 /* Note that a chunk cannot be read, and why.  In a circle that is being recorded it may have been
- * overwritten since it was found, which is no damage: then t->overtaken is set. */
+ * overwritten since it was found, which is not damage: then t->overtaken is set. */
 void trace_note_chunk(struct trace *t, size_t chunk, const char *why);
 
 /* Fill t->chunks, in the order of seq, t->blocks and t->streams. */

@@ -286,7 +286,7 @@ static void drop_torn(struct trace *t)
     t->n_chunks--;
 }
 
-/* How many events a circle that nobody closed has overwritten. */
+/* How many events an unclosed circle has overwritten. */
 static uint64_t count_evicted(const struct trace *t)
 {
     uint64_t there = 0;
@@ -295,7 +295,7 @@ static uint64_t count_evicted(const struct trace *t)
     return t->n_put > there ? t->n_put - there : 0;
 }
 
-/* What an unfinished trace is said to hold was there once. */
+/* An unfinished trace once held what its header says. */
 static void find_cut(struct trace *t, uint64_t size)
 {
     uint64_t next = t->n_chunks ? t->chunks[t->n_chunks - 1].h.seq + 1 : 0;

@@ -390,7 +390,7 @@ static int put_index(struct writer *w, struct err *err)
     return rc;
 }
 
-/* In place, and only what a reader may miss: that it fails is no error. */
+/* In place, and only data that a reader may miss: a failure is not an error. */
 void writer_note_flushed(struct writer *w, uint64_t now)
 {
     uint8_t part[FLUSHED_SIZE];

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 enum {
-    WRITER_CHUNK_RAW = 256 * 1024, /* callers put at most this much raw payload into a chunk, */
+    WRITER_CHUNK_RAW = 256 * 1024, /* the largest raw payload that callers put into a chunk, */
     WRITER_DEF_MAX = 256 * 1024,   /* and no definition is longer than this */
     WRITER_CAPACITY_MIN = 4 << 20, /* bytes */
 };

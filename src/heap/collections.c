@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the JDK has, 8 to 25.  size NULL: the array tells.  through: the map of a set.  Fields are
- * those of the class named or of one of its supers. */
+/* What the JDK has, 8 to 25.  size NULL: the array shows it.  through: the map of a set.  Fields
+ * are those of the class named or of one of its supers. */
 static const struct known {
     const char *name, *size, *array, *through;
 } known[] = {

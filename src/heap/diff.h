@@ -29,8 +29,8 @@ struct diff {
     struct arena arena;
 };
 
-/* What a dump has of each class; then a dump is not needed any more.  retained: by class number, as
- * heap/retained.h has them, or NULL.  -ENOMEM. */
+/* A dump's data of each class; afterwards the dump is no longer needed.  retained: by class number,
+ * as heap/retained.h has them, or NULL.  -ENOMEM. */
 int diff_add(struct diff *diff, const struct dump *d, const uint64_t *retained, bool now,
              struct err *err);
 

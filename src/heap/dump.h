@@ -27,8 +27,8 @@
 
 #define DUMP_NONE UINT32_MAX /* no object, no class, no trace */
 
-/* Classes above one another: what is above them is not looked at.  No program has so many, and each
- * is visited for each class below. */
+/* Depth of super classes; deeper ones are ignored. No program has as many, and each is visited for
+ * each class below. */
 enum { DUMP_DEPTH_MAX = 256 };
 
 struct dump_field {
@@ -133,8 +133,7 @@ struct dump {
     uint64_t disk_size;          /* bytes of the file */
     uint64_t size;               /* and without compression */
     struct object_layout layout; /* zeros where sizes are stated */
-    bool stated; /* it was XML (xml_dump.h): sizes are stated, and what is no reference is not in
-                  * it */
+    bool stated; /* it was XML (xml_dump.h): sizes are stated, and it has references only */
 
     struct dump_class *classes;
     uint32_t n_classes;
@@ -173,8 +172,8 @@ struct dump {
     struct map field_of; /* class number << 32 | number of a name -> number of the own field + 1 */
 };
 
-/* Open a dump.  A file that is no heap dump, and errors of the system, are errors with the file's
- * name. */
+/* Open a dump.  A file that is not a heap dump, and errors of the system, are errors with the
+ * file's name. */
 int dump_open(struct dump **out, const char *path, const struct dump_options *options,
               struct err *err);
 void dump_close(struct dump *d);
@@ -204,7 +203,7 @@ const struct dump_field *dump_own_field(const struct dump *d, const struct dump_
                                         const char *name);
 
 /* Visit every field of an instance of `c` in the order of its body: own fields, then the supers'.
- * Begin with {.c = c}; false when there are no more. */
+ * Begin with {.c = c}; false at the end. */
 struct dump_field_walk {
     const struct dump_class *c;
     uint32_t next, offset;

@@ -156,7 +156,7 @@ static int by_class_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The Java name of a class; NULL: too much would be said by a few long names. */
+/* The Java name of a class; NULL: a few long names would take too much memory. */
 static const char *java_name(struct build *b, uint64_t id, const char *raw)
 {
     uint32_t number = name_number(b, id);

@@ -67,7 +67,7 @@ struct scan {
     } recent[256]; /* of by_class */
     struct scan_count primitive[HPROF_TYPES];
     struct ids ids;
-    bool unaligned; /* an id is no multiple of what was thought */
+    bool unaligned; /* an id is not a multiple of what was assumed */
     bool end_seen;
     uint64_t cut; /* of the current piece, the last one */
     int rc;

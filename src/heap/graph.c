@@ -31,7 +31,7 @@ struct raw {
     struct graph *g;
     struct refs refs;
     bool soft;
-    uint32_t *mirrors;  /* of each class: its Class object when that is no root; else DUMP_NONE */
+    uint32_t *mirrors;  /* of each class: its Class object, unless a root; else DUMP_NONE */
     struct pair *pairs; /* sorted */
     size_t n_pairs;
     uint64_t *is_root;              /* bits of objects */
@@ -343,7 +343,7 @@ struct nodes { /* the lists by node */
     _Atomic uint64_t edges, bytes;
 };
 
-/* One node's list with nodes for objects; what is no node gets its owner. */
+/* One node's list with nodes for objects; an object that is not a node gets its owner. */
 static void node_list(struct raw *w, struct buf *b, uint32_t object, uint32_t node, uint64_t *edges)
 {
     struct graph *g = w->g;

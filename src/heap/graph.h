@@ -30,8 +30,7 @@ struct bit_rank {
 struct graph {
     uint32_t n_objects, n_nodes;
     struct bit_rank *node_bits; /* a bit an object: whether it is a node */
-    uint32_t *owners;           /* of each object that is no node: its owner (an object); else
-                                   DUMP_NONE */
+    uint32_t *owners;           /* of each object but nodes: its owner (an object) or DUMP_NONE */
     uint32_t *roots;            /* nodes, ascending */
     uint32_t n_roots;
     uint8_t **chunks; /* lists of GRAPH_CHUNK nodes each */
@@ -47,7 +46,7 @@ uint32_t graph_root_holder(const struct dump *d, const struct dump_root *r);
 int graph_build(struct graph *g, const struct dump *d, const struct graph_options *options,
                 struct err *err);
 
-/* Free the lists of references, but not who owns what is no node. */
+/* Free the lists of references, but not the owners of objects that are not nodes. */
 void graph_drop_edges(struct graph *g);
 void graph_fini(struct graph *g);
 

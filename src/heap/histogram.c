@@ -106,8 +106,8 @@ static int look(void *ctx, unsigned worker, struct hprof *h, const struct hprof_
     (void)h;
     if (!it->sub || it->tag < HPROF_CLASS || it->tag > HPROF_PRIMITIVE_ARRAY)
         return 0;
-    /* Cheap for what cannot be big: a body in the dump is no shorter than half of the object, but
-     * for its header. */
+    /* Cheap for objects that cannot be big: a body in the dump has at least half of the object's
+     * size, without its header. */
     if (b->n == s->most && it->tag != HPROF_CLASS && 2 * it->body_len + 512 < b->v[0].bytes)
         return 0;
     struct big_object o = {.id = it->id,

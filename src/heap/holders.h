@@ -15,7 +15,7 @@ enum holder_kind { HOLDER_FIELD, HOLDER_STATIC, HOLDER_ELEMENT };
 
 /* What the caller knows of an object that is asked for. */
 struct held {
-    uint32_t group; /* holders are told apart by it; below HOLDERS_GROUPS */
+    uint32_t group; /* holders are distinguished by it; below HOLDERS_GROUPS */
     bool marked;    /* counted apart */
     uint64_t bytes; /* summed up */
 };

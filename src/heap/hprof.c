@@ -94,6 +94,9 @@ static int foreign(const struct hprof *h, const uint8_t *p, size_t n, struct err
         return err_set(err, -EINVAL, "%s: offset 0x0: the file is empty%s%s", path,
                        *hprof_file_damage(h->file) ? " or damaged: " : "",
                        hprof_file_damage(h->file));
+    if (n >= 8 && memcmp(p, "ORCATRC\n", 8) == 0)
+        return err_set(err, -EINVAL, "%s: an Orca trace, not a heap dump; orca report shows it",
+                       path);
     if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0)
         return err_set(err, -EINVAL, "%s: offset 0x0: a zip archive; unpack the dump first", path);
     if (n >= 18 && memcmp(p, "JAVA PROFILE 1.0.3", 18) == 0)
@@ -104,12 +107,12 @@ static int foreign(const struct hprof *h, const uint8_t *p, size_t n, struct err
     if (n >= 12 && memcmp(p, "JAVA PROFILE", 12) == 0)
         return err_set(err, -EINVAL,
                        "%s: offset 0x0: an unknown HPROF version (known: 1.0.1 and 1.0.2); "
-                       "make a binary dump with 'jcmd PID GC.heap_dump FILE'",
+                       "make a binary dump with 'orca heap dump PID'",
                        path);
     return err_set(
         err, -EINVAL,
         "%s: offset 0x0: not an HPROF heap dump (it does not begin with \"JAVA PROFILE\"); "
-        "make one with 'jcmd PID GC.heap_dump FILE'",
+        "make one with 'orca heap dump PID'",
         path);
 }
 
@@ -389,7 +392,7 @@ static void root_place(struct hprof_item *it, const uint8_t *p)
     }
 }
 
-/* What follows the id, for what is no root.  Returns false for what cannot be. */
+/* The fields after the id, of a sub-record that is not a root. Returns false for invalid ones. */
 static bool heap_item(struct hprof *h, struct hprof_item *it, const uint8_t *p, size_t head)
 {
     uint32_t id = h->id_size;

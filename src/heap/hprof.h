@@ -70,7 +70,7 @@ enum hprof_type { /* of a field or an array element */
                   HPROF_TYPES = 12,
 };
 
-/* Bytes in the file, 0 for what is no type. */
+/* Bytes in the file, 0 for anything but a type. */
 static inline uint32_t hprof_type_size(uint8_t type, uint32_t id_size)
 {
     static const uint8_t size[HPROF_TYPES] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
@@ -84,14 +84,14 @@ static inline bool hprof_is_root(uint8_t sub)
 }
 
 struct hprof_item {
-    bool sub;                /* a sub-record; else a record that is no heap dump */
+    bool sub;                /* a sub-record; else a record that is not a heap dump */
     uint8_t tag;             /* enum hprof_sub or enum hprof_tag */
     uint8_t type;            /* primitive array: of its elements */
     uint64_t offset;         /* of the tag, in the dump */
     uint64_t id;             /* sub-records: the object */
     uint64_t class_id;       /* instance: its class; object array: the array's class */
     uint32_t n;              /* arrays: elements */
-    uint64_t stated;         /* what is no root, of a converted dump: its size in the heap */
+    uint64_t stated;         /* not a root, of a converted dump: its size in the heap */
     uint32_t thread, depth;  /* roots: serial number of the thread (JNI local, frame, thread: 0 for
                                 none), depth of the frame; thread object: of its trace */
     uint64_t body, body_len; /* offset and bytes of what follows: fields, elements, or the record's
@@ -126,8 +126,8 @@ struct hprof {
 
 enum { HPROF_WINDOW = 1 << 20 };
 
-/* Read the header.  A file that is no heap dump is an error that names it and says what it may be;
- * so is a dump of Android, whose sub-records are others.  The file is borrowed. */
+/* Read the header.  A file that is not a heap dump is an error that names it and says what it may
+ * be; so is a dump of Android, which has other sub-records.  The file is borrowed. */
 int hprof_open(struct hprof *h, struct hprof_file *file, struct err *err);
 
 /* Another reader of the same dump, for another thread; also closed with hprof_close. */

@@ -43,7 +43,7 @@ struct ids {
 void ids_init(struct ids *s, unsigned shift);
 void ids_fini(struct ids *s);
 
-/* -ENOMEM, or -ERANGE when the id is no multiple of 1 << shift. */
+/* -ENOMEM, or -ERANGE when the id is not a multiple of 1 << shift. */
 int ids_add(struct ids *s, uint64_t id);
 
 /* Add all of `from`, which is empty afterwards.  -ENOMEM. */

@@ -39,7 +39,7 @@ struct inflated {
     struct place *places;
     size_t n, cap, n_windows;
     uint64_t every;        /* bytes between two with a window */
-    _Atomic uint64_t size; /* release: after `damage`, read by whoever asks for the size */
+    _Atomic uint64_t size; /* release: after `damage`, which readers of the size read */
     char damage[160];
 };
 
@@ -309,8 +309,8 @@ static int restart(struct inflated_cursor *c, const struct place *p, const uint8
     return 0;
 }
 
-/* Who reads here and there must not unpack the whole dump each time: a file may have no places but
- * its beginning. */
+/* Random reads must not unpack the whole dump each time: a file may have no places but its
+ * beginning. */
 static bool may_go(const struct inflated_cursor *c)
 {
     uint64_t size = inflated_size(c->z);

@@ -30,7 +30,7 @@ static inline bool missing_knows_paths(const struct dump *d)
     return d->missing.names == 0;
 }
 
-/* Whether it has what is no reference: values, texts of Strings, lengths of arrays.  XML has
+/* Whether it has more than references: values, texts of Strings, lengths of arrays.  XML has
  * not. */
 static inline bool missing_knows_contents(const struct dump *d)
 {
@@ -48,8 +48,7 @@ struct missing_lines {
 
 void missing_tell(const struct dump *d, struct missing_lines *out);
 
-/* Why nothing is said of what keeps memory alive, and how to get a dump that says it.
- * Sentences. */
+/* Why the dump does not show what keeps memory alive, and how to get one that does. Sentences. */
 extern const char missing_why[], missing_remedy[];
 
 /* What a dump whose contents are not known does not have; a sentence. */

@@ -12,7 +12,7 @@
 enum {
     SAMPLES = 16,            /* places in the dump that are looked at */
     SAMPLE_ITEMS = 100000,   /* objects at each, then only arrays and what follows them, */
-    SAMPLE_ARRAYS = 10000,   /* until there are so many arrays */
+    SAMPLE_ARRAYS = 10000,   /* up to this number of arrays */
     SAMPLE_MOST = 2000000,   /* or objects */
     SAMPLE_BYTES = 32 << 20, /* of a compressed dump, which begins with other things */
     ENOUGH = 32,             /* arrays that end exactly where the next object begins */
@@ -136,7 +136,7 @@ struct space {
 };
 
 /* Fields of the JVM's own.  Present when class `of` has field `since` (NULL: always) and has not
- * `until`: that tells JDK versions apart, which a dump does not name. */
+ * `until`: that distinguishes JDK versions, which a dump does not name. */
 struct injected {
     const char *name;
     uint8_t n8, n4, n2, n1, refs;

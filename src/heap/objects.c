@@ -8,7 +8,7 @@
 
 enum {
     SHIFT = 3,
-    SHIFT_MAX = 8, /* a place stands for so many bytes as a power of two, and all are looked at */
+    SHIFT_MAX = 8, /* a place stands for a number of bytes, a power of two, and all are read */
     AHEAD = 4096,
     CACHED = 1024
 };

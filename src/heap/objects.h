@@ -79,7 +79,7 @@ void object_text(enum text_form form, const uint8_t *p, size_t n, struct buf *in
 
 /* Append the text of a java.lang.String as UTF-8, at most `most` of its characters; both forms, of
  * char[] (JDK 8) and of byte[] with a coder.  Returns its length in characters, -EINVAL when the
- * object is no String or has no value, or a negative errno. */
+ * object is not a String or has no value, or a negative errno. */
 int64_t object_string(struct object_reader *r, uint32_t number, struct buf *into, uint64_t most);
 
 #endif

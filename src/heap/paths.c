@@ -150,7 +150,7 @@ void paths_meet(struct paths_search *s, uint32_t node, uint32_t neighbour)
     s->oom |= s->later.oom;
 }
 
-/* All that is reached with so many special references as the steps have, nearest first. */
+/* All that is reached with as many special references as the steps have, nearest first. */
 static void one_round(struct paths_search *s, const struct step *steps, size_t n)
 {
     size_t i = 0;

@@ -25,7 +25,7 @@ struct heap_paths {
 
 struct paths_search;
 
-/* Who refers to whom, as a search sees it. */
+/* The references, as a search sees them. */
 struct paths_source {
     const struct dump *d;
     void *ctx;
@@ -34,7 +34,7 @@ struct paths_source {
     const uint32_t *from; /* nodes at which it begins */
     uint32_t n_from;
     bool (*ends)(const void *ctx, uint32_t node);
-    uint32_t (*node)(const void *ctx, uint32_t object); /* DUMP_NONE: the object is no node */
+    uint32_t (*node)(const void *ctx, uint32_t object); /* DUMP_NONE: the object is not a node */
     uint32_t (*object)(const void *ctx, uint32_t node);
     /* How often `node` refers to `to`: asked node by node, of a thread for each of its locals. */
     uint32_t (*count)(void *ctx, uint32_t node, uint32_t to);
@@ -48,8 +48,8 @@ void paths_meet(struct paths_search *s, uint32_t node, uint32_t neighbour);
 int paths_find(struct heap_paths *out, const struct paths_source *source, size_t most);
 void paths_fini(struct heap_paths *p);
 
-/* The ways to the object of this id, through the graph.  -ENOENT for an id that is no object of the
- * dump, -ENOMEM. */
+/* The paths to the object of this id, through the graph. -ENOENT when no object of the dump has the
+ * id, -ENOMEM. */
 int paths_down(struct heap_paths *out, const struct graph *g, const struct dump *d, uint64_t id,
                struct err *err);
 

@@ -29,7 +29,7 @@ void referrers_fini(struct referrers *r);
 /* Entries as above; one object may stand there several times. */
 const uint32_t *referrers_of(const struct referrers *r, uint32_t object, uint32_t *n);
 
-/* Whether nothing in the heap needs to refer to an object for it to be alive: a root that is no
+/* Whether nothing in the heap needs to refer to an object for it to be alive: a root that is not a
  * thread's local, or a class of the boot loader. */
 bool referrers_is_root(const struct referrers *r, uint32_t object);
 

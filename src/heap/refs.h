@@ -2,8 +2,8 @@
  * alive.
  *
  * A body has the fields of its class, then those of the super class, and so on.  Each class has a
- * list of its own fields alone: classes below one with many fields have no copy of them, and what
- * is looked at of an instance is no more than its body has bytes.
+ * list of its own fields alone: classes below one with many fields have no copy of them, and no
+ * more of an instance is read than its body has bytes.
  *
  *     struct refs_walk w = refs_begin(number);
  *     while (refs_next(r, &w, bytes_of_the_body)) ... w.at, w.field ...

@@ -65,7 +65,7 @@ static uint32_t *objects_in_order(const struct graph *g, const struct dominators
     return objects;
 }
 
-/* Fill r->dominators, which holds the owners of what is no node. */
+/* Fill r->dominators, which holds the owners of objects that are not nodes. */
 static void set_dominators(struct retained *r, const struct graph *g, const struct dominators *t,
                            const uint32_t *objects)
 {
@@ -102,8 +102,8 @@ static void sum_up(struct retained *r, const struct graph *g, const struct domin
 /* What the instances of a class keep together: those of them count that no other instance of the
  * class dominates.  One walk down the tree, knowing for each class how many are above.
  *
- * Only nodes have children.  What is no node and of a class without nodes, like all byte[], has no
- * instance of its class above it and needs no walk. */
+ * Only nodes have children.  An object that is not a node, of a class without nodes, like all
+ * byte[], has no instance of its class above it and needs no walk. */
 struct walk {
     struct retained *r;
     const struct graph *g;

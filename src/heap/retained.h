@@ -3,8 +3,8 @@
  * The sum of the sizes of all that it dominates, itself included.  An object that the roots do not
  * lead to has none; such objects are counted apart (garbage, or kept by weak references only).
  *
- * Of a dump that is not whole (heap/missing.h) none of this is known: then no object has a
- * dominator, all sums are 0, and only objects and the path are there.
+ * Of an incomplete dump (heap/missing.h) none of this is known: then no object has a dominator, all
+ * sums are 0, and only objects and the path are there.
  *
  *     dominator: an object, RETAINED_ROOT (only the roots keep it) or DUMP_NONE (not reached)
  *
@@ -54,7 +54,7 @@ void retained_fini(struct retained *r);
 /* In bytes; 0 for an object that is not reached. */
 uint64_t retained_bytes(const struct retained *r, uint32_t object);
 
-/* To put objects in an order: the same, or their own sizes where nobody knows who keeps what. */
+/* To put objects in an order: the same, or their own sizes where retained sizes are unknown. */
 uint64_t retained_weight(const struct retained *r, uint32_t object);
 
 /* The `most` objects with the largest retained size whose dominator is `under` (RETAINED_ROOT: the

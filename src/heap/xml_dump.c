@@ -22,8 +22,8 @@ static bool has_any(const uint8_t *p, size_t n, const char *const *words)
     return false;
 }
 
-/* A trace defines the objects that its events are about, too: these alone make a dump only where
- * there are no events. */
+/* A trace also defines the objects of its events: these alone make a dump only in a file without
+ * events. */
 bool xml_dump_is(const uint8_t *p, size_t n)
 {
     static const char *const dump[] = {"<heapDumpDef", "<gcRoot", "<objReference",

@@ -43,8 +43,8 @@ bool xml_dump_is(const uint8_t *p, size_t n);
 /* Called with bytes done and to be done. */
 typedef void (*xml_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 
-/* Convert the file open at `fd`.  What cannot be read is left out and told; errors (a file in which
- * there is no heap dump, the system's) name the file.  The caller closes out->fd. */
+/* Convert the file open at `fd`.  Unreadable parts are left out and reported; errors (a file
+ * without a heap dump, the system's) name the file.  The caller closes out->fd. */
 int xml_dump_convert(struct xml_dump *out, int fd, const char *path, xml_progress_fn progress,
                      void *ctx, struct err *err);
 

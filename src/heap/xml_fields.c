@@ -83,7 +83,7 @@ static void find_supers(struct xml_facts *f)
 static int want(struct search *s, uint32_t class_number, uint32_t name, uint32_t before)
 {
     if (class_number >= MOST || name >= MOST || before >= SAME_MAX)
-        return 0; /* xml_field_place does not find it, and it is told there */
+        return 0; /* xml_field_place does not find it, and reports it there */
     uint64_t *seen = map_put(&s->seen, key_of(class_number, name, before));
     if (!seen)
         return -ENOMEM;

@@ -163,7 +163,7 @@ static void sort_attrs(struct parse *p, const char *const *attrs, const char *at
     }
 }
 
-/* Whole numbers; 0 and -1 are no ids. */
+/* Whole numbers; 0 and -1 are not ids. */
 static bool number(const char *text, uint64_t *out)
 {
     *out = 0;

@@ -16,7 +16,7 @@ enum {
     SMALL_ARRAY = 8192,                /* elements: it is gathered with others */
     STATICS_MOST = UINT16_MAX,
     ROOM_FREE = 256 << 20, /* bytes of bodies that a file of any length may stand for, */
-    ROOM_EACH = 64,        /* and so many more for each byte of it */
+    ROOM_EACH = 64,        /* and this number more for each byte of it */
 };
 
 struct writer {

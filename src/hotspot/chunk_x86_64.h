@@ -46,8 +46,8 @@ struct chunk_walk {
 /* False: not known just now. */
 bool chunks_begin(struct chunk_walk *w, const struct chunks *c, uintptr_t java_thread);
 
-/* The next chunk that has frames: its words, and its youngest frame, which called something.  1;
- * 0: there is none; -1: what is there is no chunk. */
+/* The next chunk that has frames: its words, and its youngest frame, which called something.  1; 0:
+ * there is none; -1: not a chunk. */
 int chunks_next(struct chunk_walk *w, struct stack *s, struct cursor *youngest);
 
 /* Whether all that was read since chunks_begin was there. */

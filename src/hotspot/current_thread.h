@@ -24,7 +24,7 @@ struct current_thread {
 int current_thread_open(struct current_thread *out, const struct vmstructs *vs, const void *env,
                         struct err *err);
 
-/* 0: not a Java thread (any more).  Async-signal-safe. */
+/* 0: not, or no longer, a Java thread.  Async-signal-safe. */
 uintptr_t current_thread(const struct current_thread *t);
 
 #endif

@@ -102,8 +102,8 @@ static bool is_os_thread(const struct proof *p)
             tid == (uint32_t)syscall(SYS_gettid));
 }
 
-/* A local reference has the object's address as it is, also under ZGC; a handle of the JVM's own has
- * bits of the collector's besides (oops.h).  A collector may be at work: then it is not known for a
+/* A local reference has the object's address as it is, also under ZGC; a handle of the JVM's own
+ * also has bits of the collector (oops.h). While a collector works, it may be unknown for a
  * while. */
 static bool refers_to_itself(const struct proof *p, bool none)
 {
@@ -182,7 +182,7 @@ static bool is_version(const struct proof *p)
 /* Verified elsewhere, and when: */
 enum {
     /* against JVMTI, by a walk at the start and the first 256 of a recording, and wherever a method
-     * is new (agent/stacks.c); too many that fail are told of (agent/stacks.c, agent/sampling.c) */
+     * is new (agent/stacks.c); too many failures are reported (agent/stacks.c, agent/sampling.c) */
     WALKED,
     NAMED,  /* the names and lines of methods of Orca's own, at the start (agent/stacks.c) */
     OPENED, /* what is found makes sense where it is opened (codecache.c, layout.c, vmstructs.c) */

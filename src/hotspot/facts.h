@@ -1,6 +1,6 @@
 /* facts.h - the private facts of HotSpot on which Orca stands, and how each is verified.
  *
- * facts.def is the one list: whoever asks vmstructs.h for a fact has a row there.  It says where a
+ * facts.def is the one list: every use of a fact of vmstructs.h has a row there.  It says where a
  * fact is verified, and what is off where it does not hold.  What can be seen on one thread at the
  * start is proved here, before anything else reads it; a fact that is refuted is from then on not
  * described, so that whoever needs it behaves as on a JVM that lacks it. */

@@ -110,9 +110,9 @@ static enum op decode(const struct code *c, uint32_t *at, uint32_t *amount)
 
 /* --- which part of a frame exists ------------------------------------------------------------- */
 
-/* The first instruction of an nmethod that may not be entered any more is overwritten with a jump
- * of five bytes.  What it was: a stack bang of 7 bytes (its displacement is negative), a nop of 5,
- * or a sub of 7 that makes the whole frame. */
+/* The first instruction of an nmethod that must no longer be entered is overwritten with a jump of
+ * five bytes.  What it was: a stack bang of 7 bytes (its displacement is negative), a nop of 5, or
+ * a sub of 7 that makes the whole frame. */
 static bool skip_patch(const struct code *c, uint32_t *size, bool *whole)
 {
     enum { JUMP = 0xe9, JUMP_BYTES = 5, LONG_BYTES = 7, PUSH_RBP = 0x55 };

@@ -116,8 +116,8 @@ static bool called_here(const struct blob *b, const struct cursor *caller, uintp
     return *entry >= b->code_begin && *entry < b->code_end;
 }
 
-/* A leaf stub: either its return address is on top of the stack, or it set up a frame with rbp.
- * Which of both is told by the call that a return address stands behind, and the code it calls. */
+/* A leaf stub: either its return address is on top of the stack, or it set up a frame with rbp. The
+ * call before a return address, and the code it calls, show which of the two. */
 static bool leaf_caller(const struct run *r, const struct blob *b, const struct cursor *c,
                         struct cursor *caller)
 {
@@ -233,8 +233,8 @@ static bool follow_links(const struct run *r, uintptr_t fp, struct cursor *calle
     return false;
 }
 
-/* In C, called without leaving Java: the function may have no frame (yet, or any more), or it and
- * those it called are linked by rbp; what they called in turn may lack one. */
+/* In C, called without leaving Java: the function may have no frame (not yet, or no longer), or it
+ * and those it called are linked by rbp; what they called in turn may lack one. */
 static bool native_caller(const struct run *r, const struct cursor *c, struct cursor *caller)
 {
     enum { RET = 0xc3, FRAMELESS_BYTES = 1024 };

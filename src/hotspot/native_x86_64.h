@@ -10,7 +10,7 @@
 #include "unwind/unwind_x86_64.h"
 
 enum native_end {
-    NATIVE_GENERATED, /* f is in code that HotSpot generated, and is no frame of C */
+    NATIVE_GENERATED, /* f is in code that HotSpot generated, and is not a frame of C */
     NATIVE_BOTTOM,    /* the thread's first function */
     NATIVE_LOST,      /* cannot go on */
     NATIVE_FULL,      /* no room for more frames */

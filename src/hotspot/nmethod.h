@@ -49,8 +49,8 @@ enum pc_match {
     PC_NEAR,  /* not itself; its neighbours are */
 };
 
-/* Where the scope of a return address begins in the compressed scopes; 0: there is no scope; -1:
- * the place is not described. */
+/* Where the scope of a return address begins in the compressed scopes; 0: no scope; -1: the place
+ * is not described. */
 int32_t nmethod_scope(const struct layout *l, const struct nmethod *nm, uintptr_t pc);
 
 /* The scopes of the nearest places that are described, before and after `pc`; 0 or -1 as above. */

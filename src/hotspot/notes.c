@@ -14,7 +14,7 @@ static _Atomic(note_fn) readers[NOTE_KINDS];
 static _Atomic(note_fd_fn) fd_reader;
 static struct sigaction before; /* whose signal it was */
 
-/* 24 bits that nobody else's value begins with, the kind, the payload. */
+/* 24 bits with which no other value begins, the kind, the payload. */
 static uint64_t value_of(uint32_t kind, uint32_t payload)
 {
     static const uint64_t mark = UINT64_C(0x4f7263) << 40; /* "Orc" */
@@ -53,7 +53,7 @@ static bool read_note(const siginfo_t *info, const void *ucontext)
     note_fn reader = atomic_load_explicit(&readers[kind], memory_order_acquire);
     if (reader)
         reader((uint32_t)value, info, ucontext);
-    /* While a sent one was on its way, the kernel may have dropped somebody else's. */
+    /* While a sent one was on its way, the kernel may have dropped another sender's. */
     return info->si_code == SI_TIMER;
 }
 

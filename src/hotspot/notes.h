@@ -1,10 +1,10 @@
 /* notes.h - signals of Orca's own to one thread, with a few bits that say what for.
  *
  * The signal is SIGURG: a process that has no handler for it ignores it, so one that comes late, or
- * after somebody has put the old handler back, does no harm.  What is not ours goes to the handler
- * that was there before.  Each kind of note has its own reader, which runs in the handler: on the
- * thread that the note was sent to, at any instruction of it, all signals blocked but SIGSEGV and
- * SIGBUS (guarded loads). */
+ * after the old handler was restored, does no harm.  What is not ours goes to the handler that was
+ * there before.  Each kind of note has its own reader, which runs in the handler: on the thread
+ * that the note was sent to, at any instruction of it, all signals blocked but SIGSEGV and SIGBUS
+ * (guarded loads). */
 #ifndef ORCA_HOTSPOT_NOTES_H
 #define ORCA_HOTSPOT_NOTES_H
 

@@ -246,8 +246,8 @@ static bool call_stub(const struct run *r, const struct cursor *c,
                stack_word(&r->s, anchor + (uintptr_t)l->last_pc, &at->pc) &&
                stack_word(&r->s, anchor + (uintptr_t)l->last_fp, &at->fp) &&
                (at->pc || stack_slot(&r->s, at->sp, -1, &at->pc));
-    /* Its frame stays where it was, also when it is left: nobody else writes the 128 bytes below sp
-     * in the meantime. */
+    /* Its frame stays where it was, also when it is left: no other code writes the 128 bytes below
+     * sp in the meantime. */
     uintptr_t fp = NEXT(c->pc, "\xc3") ? c->sp - WORD : c->fp;
     *caller = (struct odd_caller){.match = PC_EXACT};
     *at = (struct cursor){l->call_stub_return, fp + ENTRY_WRAPPER * (intptr_t)WORD, fp};

@@ -36,8 +36,8 @@ bool oops_count(const struct oops *o, bool first, uint64_t *count)
     uint32_t pauses = 0;
     if (o->z_bad)
         return guarded_u64(o->z_bad, count);
-    /* A pause is announced, counted, and over: whoever sees the same number at both ends, and none
-     * under way, has seen no part of one. */
+    /* A pause is announced, counted, and over: a reader that sees the same number at both ends, and
+     * none under way, has seen no part of one. */
     bool known =
         o->known && (first ? guarded_u32(o->pauses, &pauses) && guarded_u8(o->stopped, &stopped)
                            : guarded_u8(o->stopped, &stopped) && guarded_u32(o->pauses, &pauses));

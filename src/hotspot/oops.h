@@ -2,8 +2,8 @@
  *
  * Nothing here keeps an object where it is.  So its address is taken before and after, and compared
  * with what collectors record: those that stop all threads to move objects count their pauses, and
- * show that one is under way; ZGC changes the colour of what is a good reference before it moves
- * anything. Else what was read does not count. Of other collectors it is not known.
+ * show that one is under way; ZGC changes the colour of good references before it moves anything.
+ * Otherwise the data read do not count.  For other collectors this is unknown.
  * Async-signal-safe. */
 #ifndef ORCA_HOTSPOT_OOPS_H
 #define ORCA_HOTSPOT_OOPS_H

@@ -31,7 +31,7 @@ struct entry {
 };
 
 /* Searches run between enter and leave; a removal unlinks the entry, moves the epoch on and waits
- * until the searches of the old epoch are gone: then nobody can hold the entry any more. */
+ * until the searches of the old epoch are gone: then no search can still hold the entry. */
 struct thread_table {
     struct vm_layout layout;
     bool owners;
@@ -322,8 +322,8 @@ static struct found by_platform_thread(struct thread_table *t, const struct entr
     const struct vm_layout *l = &t->layout;
     struct found self = {.owner = {.id = e->id}, .runs = e};
     if (l->owner_is_tid || l->vthread >= 0 || e->carrier) {
-        /* A carrier that seems to run nobody is about to, or about to stop, or cannot (it tries to
-         * leave a thread that is pinned): what it owns then may be the virtual thread's. */
+        /* A carrier that seems to run no thread is about to, or about to stop, or cannot (it tries
+         * to leave a thread that is pinned): what it owns then may be the virtual thread's. */
         if (!l->owner_is_tid && !e->carrier && mounted_nobody(l, e->java_thread))
             return self;
         uint64_t tid = mounted_tid(l, e->java_thread);
@@ -350,7 +350,7 @@ static struct found by_address(struct thread_table *t, uintptr_t monitor, uintpt
                                                                              : f;
 }
 
-/* The thread whose lock stack names the object.  The collector may move the object meanwhile: the
+/* The thread whose lock stack names the object.  The collector may move the object during that: the
  * answer counts only if the object's address and the owner field are the same before and after. */
 static struct found by_lock_stack(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop)
 {
@@ -446,7 +446,7 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
     return f.owner;
 }
 
-/* Guarded: the thread that the place speaks of may have ended meanwhile, and this one have got its
+/* Guarded: the thread of this place may have ended since, and the calling thread may have got its
  * number and its stack. */
 bool owner_is(const struct vm_layout *l, const struct owner_place *p, const uintptr_t *oop)
 {

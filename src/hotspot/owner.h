@@ -22,7 +22,7 @@ struct thread_table;
  * "unknown". */
 int thread_table_new(struct thread_table **out, const struct vm_layout *layout, bool owners);
 
-/* Nobody may use it any more. */
+/* No thread may use it any longer. */
 void thread_table_free(struct thread_table *t);
 
 /* A live thread.  java_thread: its JavaThread, 0 for a virtual thread; carrier: it runs others.
@@ -36,15 +36,15 @@ void thread_table_remove(struct thread_table *t, uint64_t java_tid);
 /* The id under which a Thread.getId() was added, 0 when it was not.  Any thread; takes no lock. */
 uint32_t thread_table_find(struct thread_table *t, uint64_t java_tid);
 
-/* Each platform thread in the table, with the mutex held: none is freed meanwhile. */
+/* Each platform thread in the table, with the mutex held: none is freed during the walk. */
 void thread_table_each(struct thread_table *t,
                        void (*visit)(void *ctx, uintptr_t java_thread, uint32_t id), void *ctx);
 
 struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
     uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
-    bool gone;         /* nobody owns the monitor any more */
-    bool anonymous;    /* somebody does, as a fast lock; who: by the address of the object */
+    bool gone;         /* the monitor is free again */
+    bool anonymous;    /* owned as a fast lock; by whom: by the address of the object */
 };
 
 /* The platform thread that runs the owner: the owner itself, or a virtual thread's carrier. */
@@ -64,7 +64,7 @@ struct owner_place {
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
                         struct owner_place *place);
 
-/* Whether nobody has said yet that he owns that monitor.  As owner_find. */
+/* Whether no thread has said yet that it owns that monitor.  As owner_find. */
 bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread);
 
 /* Where the calling thread (its JavaThread) has the addresses of the objects that it has locked and
@@ -73,15 +73,16 @@ enum { OWNER_LOCKS = 8 };
 size_t owner_own_locks(const struct vm_layout *l, uintptr_t java_thread,
                        uintptr_t slots[OWNER_LOCKS]);
 
-/* Who runs the live thread of this Thread.getId(); false when that is not known or not mounted. */
+/* The carrier of the live thread of this Thread.getId(); false when that is not known or not
+ * mounted. */
 bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place *place);
 
 /* Whether the calling thread, which is the one at `place`, owns the monitor now; it does until the
- * caller returns to what it was doing.  The monitor must be alive: somebody is in its
+ * caller returns to what it was doing.  The monitor must be alive: a thread is in its
  * MonitorContendedEnter.  Async-signal-safe. */
 bool owner_is(const struct vm_layout *l, const struct owner_place *place, const uintptr_t *oop);
 
-/* The kernel's id of a live thread, 0 when the layout does not tell. */
+/* The kernel's id of a live thread, 0 when the layout does not show it. */
 uint32_t os_thread_id(const struct vm_layout *l, uintptr_t java_thread);
 
 #endif

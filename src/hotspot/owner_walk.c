@@ -91,8 +91,8 @@ static uint32_t describe(const struct owner_question *a, struct paper *p, uintpt
     return n;
 }
 
-/* Methods as ids, or described.  They are on this thread's stack, so no class of theirs is unloaded
- * meanwhile. */
+/* Methods as ids, or described.  They are on this thread's stack, so none of their classes is
+ * unloaded during that. */
 static int name_frames(const struct owner_question *a, struct paper *p, uint32_t n)
 {
     size_t used = 0;
@@ -119,7 +119,7 @@ static uintptr_t stack_pointer(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
 #else
     (void)ucontext;
-    return 0; /* nobody answers */
+    return 0; /* no answer */
 #endif
 }
 
@@ -202,7 +202,7 @@ static void sleep_while(struct question *q, uint32_t word, uint64_t ns)
     syscall(SYS_futex, &q->word, FUTEX_WAIT_PRIVATE, word, &t, NULL, 0);
 }
 
-/* Until it is DONE; false: the owner has not begun in time, and will not any more. */
+/* Until it is DONE; false: the owner has not begun in time, and no longer will. */
 static bool wait_for_answer(struct question *q, uint32_t uses, uint64_t timeout)
 {
     static const uint64_t second = UINT64_C(1000000000);
@@ -261,7 +261,7 @@ static int ask(struct question *q, const struct owner_question *asked, uint32_t 
     int sent =
         note_send(asked->place.os_tid, NOTE_OWNER, payload_of((size_t)(q - questions), uses));
     if (sent < 0) {
-        set_free(q); /* nobody else knows of the question */
+        set_free(q); /* no other thread knows of the question */
         return sent == -EAGAIN ? OWNER_WALK_BUSY : OWNER_WALK_NO_SIGNAL;
     }
     if (!wait_for_answer(q, uses, asked->timeout))

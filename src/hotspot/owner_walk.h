@@ -19,7 +19,7 @@ enum owner_walk_result {
     OWNER_WALK_BUSY = -101,      /* too many ask at this moment, or there is no memory */
     OWNER_WALK_NO_SIGNAL = -102, /* it could not be sent: the thread is gone */
     OWNER_WALK_SILENT = -103,    /* no answer in time: it does not run, or blocks the signal */
-    OWNER_WALK_GONE = -104,      /* it did not own the monitor any more */
+    OWNER_WALK_GONE = -104,      /* it no longer owned the monitor */
     OWNER_WALK_STACK_END = -105, /* it is too near to its stack's end */
     OWNER_WALK_NATIVE = -107, /* it is in native code, whose system calls a signal could cut short
                                * (of who asks: here every thread is asked) */

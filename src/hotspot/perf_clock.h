@@ -1,5 +1,5 @@
-/* perf_clock.h - a thread's processor time as a perf event of the kernel: a signal for every so
- * many ns of it, finer than the kernel's tick, and with it where in the kernel the thread was.
+/* perf_clock.h - a thread's processor time as a perf event of the kernel: a signal after each
+ * interval of it, finer than the kernel's tick, and with it where in the kernel the thread was.
  *
  * The kernel writes a record for each signal into pages that are mapped read-only, newest first
  * (write_backward), so nothing has to be given back to it.  Only with permission to look into the
@@ -25,8 +25,8 @@ struct perf_clock {
 int perf_clock_open(struct perf_clock *c, uint32_t os_tid, uint64_t interval, int signal);
 void perf_clock_start(const struct perf_clock *c);
 
-/* No signal any more; then the pages may go.  perf_clock_close: nobody may be in perf_clock_read
- * but through guarded loads, which it uses. */
+/* No further signal; then the pages may go. perf_clock_close: a thread may still be in
+ * perf_clock_read, which uses guarded loads. */
 void perf_clock_close(struct perf_clock *c);
 
 struct perf_moment {

@@ -76,7 +76,7 @@ bool run_pushed_caller(const struct run *r, const struct blob *b, enum frame_par
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* All frames so far to who takes them.  False: nobody does, or wants more. */
+/* All frames so far to the taker. False: none, or it wants no more. */
 static bool give_away(struct run *r)
 {
     struct walk *w = r->out;
@@ -89,7 +89,7 @@ static bool give_away(struct run *r)
     return w->take(w, n);
 }
 
-/* Room for what one step may give; false: no frames are wanted any more. */
+/* Room for what one step may give; false: no further frames are wanted. */
 static bool make_room(struct run *r)
 {
     if (!r->out->take || r->out->max - r->n >= WALK_ROOM || give_away(r))

@@ -34,7 +34,7 @@ enum step { STEP_MORE, STEP_END, STEP_FAILED };
 enum step run_emit(struct run *r, const struct walk_frame *f);
 enum step run_emit_stub(struct run *r, uintptr_t pc);
 
-/* The stamps of the frames from that one on, when they are wanted. */
+/* The stamps of the frames from that frame on, when they are wanted. */
 void run_stamp(struct run *r, int32_t from);
 
 /* The method of a compiled frame alone, or with all that is inlined at the place.  STEP_FAILED: what

@@ -20,7 +20,7 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sampled *places;     /* [PLACES]; pages that nobody uses cost nothing */
+static struct sampled *places;     /* [PLACES]; unused pages cost nothing */
 static _Atomic uint32_t *place_of; /* [TIDS]: 1 + index, 0: not sampled */
 static uint32_t n_places;          /* ever used */
 static uint32_t first_free;        /* none below is free */
@@ -66,8 +66,7 @@ static void on_note(uint32_t payload, const siginfo_t *info, const void *ucontex
         samples_take(&who, &m, ucontext);
 }
 
-/* The place's pages may be given back by another thread meanwhile: they are read by guarded
- * loads. */
+/* Another thread may unmap the place's pages during that: they are read by guarded loads. */
 static bool on_perf(const siginfo_t *info, const void *ucontext)
 {
     struct sample_subject who;

@@ -2,8 +2,8 @@
  * a timer of its own processor time.
  *
  * A place belongs to one thread of the kernel at a time.  The table is indexed by the kernel's id,
- * so a handler needs one load to find who it is; a signal to a thread that is not in it, or not any
- * more, does nothing.  Adding, removing and going through the places: under one mutex. */
+ * so a handler needs one load to find who it is; a signal to a thread that is not, or no longer, in
+ * it does nothing.  Adding, removing and going through the places: under one mutex. */
 #ifndef ORCA_HOTSPOT_SAMPLED_H
 #define ORCA_HOTSPOT_SAMPLED_H
 

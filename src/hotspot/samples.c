@@ -129,7 +129,8 @@ static bool was_seen(uint64_t key)
     return atomic_load_explicit(&seen[key % SEEN], memory_order_relaxed) == key;
 }
 
-/* When the record is closed, and not before: whoever relies on it must find the description. */
+/* When the record is closed, and not before: every reader of the record must find the
+ * description. */
 static void note_seen(const struct sample *s)
 {
     const struct method_met *met = sample_met(s);
@@ -209,7 +210,7 @@ static int32_t put_kernel(struct walk_frame *frames, int32_t depth, const struct
     return n;
 }
 
-/* From `at` on in the bag, up to `end`; false: the thread ran meanwhile. */
+/* From `at` on in the bag, up to `end`; false: the thread ran during that. */
 static bool fill(struct sample *s, char *end, int32_t depth, const struct sample_subject *who,
                  const struct sample_moment *m, const void *ucontext)
 {

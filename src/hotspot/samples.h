@@ -2,7 +2,7 @@
  * there to the one thread that collects them.
  *
  *     handler:    take a bag's lock (try; the next bag if it is taken), walk the stack straight
- *                 into the bag, name the methods that nobody has named yet, close the record
+ *                 into the bag, name the methods that have no name yet, close the record
  *     collector:  take the lock, turn the bag over, give the lock back; read what was filled
  *
  * A bag has two halves: one is filled, the other is read.  No thread waits: a handler that finds no
@@ -25,7 +25,7 @@ enum sample_group { SAMPLE_CPU, SAMPLE_WALL, SAMPLE_GROUPS };
 /* Whom to walk. */
 struct sample_subject {
     uint32_t os_tid, id;   /* of the kernel; the trace's, 0: none yet */
-    uintptr_t java_thread; /* 0: a thread of the JVM itself, or of nobody */
+    uintptr_t java_thread; /* 0: a thread of the JVM itself, or unknown */
 };
 
 struct sample_frame {
@@ -71,17 +71,17 @@ struct samples_setup {
  * methods were described, throw away what was not collected.  Closed before.  -ENOMEM. */
 int samples_open(const struct samples_setup *setup);
 
-/* No sample is taken any more, and those under way are done when this returns.  One whose thread
- * was stopped in the middle for longer than 100 ms is not waited for, and thrown away. */
+/* No further sample is taken, and those under way are done when this returns. A sample whose thread
+ * was stopped in the middle for longer than 100 ms is thrown away. */
 void samples_close(void);
 
-/* What is the matter with a sample: */
+/* Flags of a sample: */
 struct sample_moment {
     enum sample_group group;
     uint64_t weight;
     /* The walk is of another thread than the calling one, which does not execute Java and is not
-     * running; whether it did not run until now, asked when the walk is done: else there is no
-     * sample.  *ready: though it would, on a processor.  NULL: the calling thread walks itself. */
+     * running; whether it did not run until now, asked when the walk is done: else no sample is
+     * taken.  *ready: though it would, on a processor.  NULL: the calling thread walks itself. */
     bool (*stands_still)(const struct sample_subject *who, void *ctx, bool *ready);
     void *ctx;
     const uintptr_t *kernel; /* where in the kernel the thread is, innermost first */

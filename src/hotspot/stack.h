@@ -1,7 +1,7 @@
 /* stack.h - the words of a thread's stack that a walk may read, and where a walk stands in it.
  *
  *     low <= sp of the frame walked <= high          (low: where the walk began)
- * Words below `low` are not read: they belong to nobody. */
+ * Words below `low` are not read: they belong to no frame. */
 #ifndef ORCA_HOTSPOT_STACK_H
 #define ORCA_HOTSPOT_STACK_H
 

@@ -25,7 +25,7 @@ enum { TRAIL_WORDS = 384, TRAIL_CODES = 128, TRAIL_METHODS = 64, TRAIL_PARTS = 4
 
 struct trail_word {
     uintptr_t value;
-    uintptr_t at; /* bytes above where its part is told from; wraps around for what is below */
+    uintptr_t at; /* bytes above the reference point of its part; wraps around below it */
 };
 
 struct trail_code {
@@ -70,7 +70,7 @@ struct trail_kept {
 /* How many bytes it takes to keep it; 0: there is none. */
 size_t trail_bytes(const struct trail *t);
 
-/* Keep it in so many bytes, at a multiple of 8. */
+/* Keep it in that number of bytes, at a multiple of 8. */
 void trail_keep(const struct trail *t, struct trail_kept *to);
 
 /* The anchor of the calling thread; false: it has none, or cannot be walked now. */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A lock stack has at most so many entries: of what is locked beyond, an ObjectMonitor knows. */
+/* A lock stack has at most this number of entries: further locked objects have an ObjectMonitor. */
 enum { UNMOUNTED_LOCKS = 8 };
 
 struct unmounted;
@@ -26,14 +26,14 @@ int unmounted_new(struct unmounted **out);
 void unmounted_free(struct unmounted *u);
 
 /* The calling thread, which has this Thread.getId(), is about to leave its carrier, and has locked
- * objects of these hashes (n: 0 to UNMOUNTED_LOCKS); what it said before holds no more.  Hashes are
- * not 0.  False: there was no room, it says nothing. */
+ * objects of these hashes (n: 0 to UNMOUNTED_LOCKS); its earlier statement is void. Hashes are not
+ * 0. False: no room; nothing is stated. */
 bool unmounted_leave(struct unmounted *u, uint64_t java_tid, const uint32_t *hashes, size_t n);
 
-/* It is back, or has ended: it says nothing any more. */
+/* It is back, or has ended: its statement is void. */
 void unmounted_return(struct unmounted *u, uint64_t java_tid);
 
-/* Nothing that was said so far holds any more.  Any thread. */
+/* All earlier statements are void. Any thread. */
 void unmounted_forget(struct unmounted *u);
 
 struct unmounted_owner {

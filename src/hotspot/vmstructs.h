@@ -28,8 +28,8 @@ struct vm_layout {
     size_t stack_guard; /* bytes that are protected at the end of a Java thread's stack */
     uint32_t in_native; /* value of JavaThread::_thread_state; none has it: not known */
     bool owner_is_tid;  /* JDK 24 and later: a Thread.getId(), not an address */
-    bool moving; /* the collector moves objects while threads run, and mends a thread's references
-                  * to them when that one runs again */
+    bool moving;        /* the collector moves objects while threads run, and updates the
+                  * references of a thread when the thread runs again */
 };
 
 struct vmstructs;

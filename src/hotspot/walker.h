@@ -110,7 +110,7 @@ int walker_open(struct walker **out, const struct vmstructs *vs, struct err *err
 struct chunks;
 void walker_use_chunks(struct walker *w, const struct chunks *chunks);
 
-/* Nobody may be in a walk. */
+/* No thread may be in a walk. */
 void walker_close(struct walker *w);
 
 /* The bounds of a Java thread's stack, guard zones included.  Async-signal-safe. */
@@ -128,8 +128,8 @@ struct libraries *walker_libraries(const struct walker *w);
  * out->flags as above.  The number counts what was taken, too: the rest is in out->frames.  An
  * error is of the Java frames: of C alone there may still be some (walk_native).  A thread without
  * Java frames has those of C, with WALK_WITH_NATIVE.  SIGSEGV and SIGBUS not blocked.  Only the
- * calling thread; or, with ucontext NULL, one of which the caller finds out afterwards that it did
- * not run meanwhile: else what was walked means nothing (it does no harm). */
+ * calling thread; or, with ucontext NULL, a thread of which the caller finds out afterwards that it
+ * did not run during the walk: otherwise the result means nothing (and does no harm). */
 int walk(const struct walker *w, uintptr_t java_thread, const void *ucontext, struct walk *out);
 
 /* The frames of C alone, of a thread that HotSpot may not know (collectors, compilers), where a

@@ -1,5 +1,5 @@
 /* id_space.h - the ids that an importer gives to definitions of one kind: those of the file where a
- * trace allows them (trace_id_limit) and nobody has them yet, else free ones. */
+ * trace allows them (trace_id_limit) and they are free, else other free ones. */
 #ifndef ORCA_IMPORT_ID_SPACE_H
 #define ORCA_IMPORT_ID_SPACE_H
 

@@ -4,7 +4,8 @@
 #include "import/orca_text.h"
 #include "import/trcxml.h"
 
-/* The first that wants a file gets it; what nobody wants goes to the last, which says why not. */
+/* The first that wants a file gets it; a file that none wants goes to the last, which says why
+ * not. */
 static const struct {
     bool (*wants)(const char *path);
     int (*import)(struct trace **out, const char *path, const struct import_watch *watch,

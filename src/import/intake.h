@@ -25,7 +25,7 @@ enum {
 };
 
 struct intake_thread {
-    bool used;      /* else nobody has this id */
+    bool used;      /* else this id is free */
     bool undefined; /* nothing is known of it, so that no definition is put */
     bool called;    /* some thread has called its start */
     uint64_t first; /* its first event; 0: none, */

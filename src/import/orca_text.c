@@ -16,7 +16,7 @@ struct importer {
     enum orca_version version;
     struct call_table calls;
     struct orca_record record;
-    struct map class_told; /* locks whose class an event has told */
+    struct map class_told; /* locks whose class is known from an event */
     struct buf packed;
     struct digest stack_texts; /* stacks come again and again: each text is read once */
     stack_id *stack_of_text;   /* [cap_texts], by number */
@@ -278,7 +278,7 @@ int import_orca_from(struct trace **out, const struct orca_sources *sources,
 /* --- files
  * ------------------------------------------------------------------------------------------ */
 
-/* Whoever names a companion means the log, but which of the files is meant is better not
+/* A user who names a companion means the log, but which of the files is meant is better not
  * guessed. */
 static int refuse_companion(const char *path, struct err *err)
 {

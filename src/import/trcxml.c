@@ -68,8 +68,8 @@ int trcxml_put(struct trcxml *x, const struct event *e, struct err *err)
     return intake_event(&x->in, e, err);
 }
 
-/* What nearly all events begin with.  TPTP calls the thread threadIdRef or, where somebody calls a
- * method, threadId. */
+/* What nearly all events begin with.  TPTP calls the thread threadIdRef or, in calls of methods,
+ * threadId. */
 int trcxml_begin_event(struct trcxml *x, struct err *err)
 {
     struct event *e = &x->open.e;
@@ -659,7 +659,7 @@ int import_trcxml_from(struct trace **out, const struct text_source *source,
     return import_by(read_text, out, source, watch, err);
 }
 
-/* The first bytes of a file that is a ZIP are no text. */
+/* The first bytes of a ZIP are not text. */
 static bool is_zip(const struct text_source *source)
 {
     char head[4];

@@ -54,7 +54,7 @@ static int put_mark(struct trcxml *x, unsigned kind, uint64_t time, struct err *
 }
 
 /* Its threads end with the recording of a process, where that of another one follows: nothing else
- * would tell that they are no longer there. */
+ * shows that they have ended. */
 static int end_threads(struct trcxml *x, uint64_t time, struct err *err)
 {
     for (uint32_t i = 1; i < x->in.n_threads; i++) {
@@ -170,7 +170,7 @@ static int take_exclude(struct trcxml *x, struct err *err)
     return put_info_and(x, &x->head.exclude, err);
 }
 
-/* What an export says of its trace, and is no info there or has to be known here. */
+/* Data of a trace in an export that are not info there, or are needed here. */
 static const struct {
     const char *key;
     int (*take)(struct trcxml *x, struct err *err);

@@ -33,12 +33,12 @@ struct trcxml_thread {
     int64_t timeout_ms; /* -1: not known */
     uint8_t open;       /* what began it: wait_enter, join_enter, sleep_enter; 0: none is open */
     bool started, ended;
-    bool acted; /* it has events of its own, besides these */
+    bool acted; /* it also has events of its own */
 };
 
 /* What an objAlloc said, for the object's end. */
 struct trcxml_heap {
-    uint64_t number; /* in the trace; 0: no objAlloc told of it */
+    uint64_t number; /* in the trace; 0: without an objAlloc */
     uint64_t time, size, weight;
     stack_id stack;
     thread_id by;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is said of one case; damage: something that the file has is not in the trace as it is. */
+/* The message of one case; damage: something in the file is not in the trace as it is. */
 static const struct {
     const char *text;
     bool damage;

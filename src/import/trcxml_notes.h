@@ -22,7 +22,7 @@ enum trcxml_note {
 };
 
 enum {
-    NOTES_NAMES = 40, /* of elements that are told by their name */
+    NOTES_NAMES = 40, /* of elements that are listed by their name */
     NOTES_NAME_LEN = 48,
     NOTES_PLACE_LEN = 112,
     NOTES_FOREIGN_MAX = 4096, /* different names that TPTP does not have */

@@ -28,7 +28,7 @@ struct trcxml;
 struct trcxml_element {
     const char *name;
     int (*begin)(struct trcxml *x, struct err *err); /* NULL: it says nothing by itself */
-    int (*end)(struct trcxml *x, struct err *err);   /* NULL: everything is said by `begin` */
+    int (*end)(struct trcxml *x, struct err *err);   /* NULL: `begin` does everything */
     uint8_t kind; /* of the event that it is, as far as the name tells; 0: none */
 };
 

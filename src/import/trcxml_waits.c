@@ -55,7 +55,7 @@ unsigned trcxml_wait_of(const struct trcxml *x, thread_id t)
 
 /* --- what is waited for ----------------------------------------------------------------------- */
 
-/* The thread that is joined; 0: it is no join. */
+/* The thread that is joined; 0: not a join. */
 static int joined(struct trcxml *x, uint8_t top, thread_id *t, struct err *err)
 {
     TRY(trcxml_ids_known_thread(&x->ids, x->open.object, t, err));
@@ -152,7 +152,7 @@ static bool time_has_passed(const struct trcxml_thread *s, uint64_t now)
            now - s->since >= (uint64_t)ns_of_ms(s->timeout_ms);
 }
 
-/* The thread is in it no more. */
+/* The thread has left it. */
 static struct wait_end take_wait(struct trcxml *x)
 {
     struct trcxml_thread *s = trcxml_ids_state(&x->ids, x->open.e.thread);

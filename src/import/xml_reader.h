@@ -26,8 +26,8 @@ enum {
 /* A processing instruction of this target holds an element, which only readers who know it see. */
 #define XML_HIDDEN "orca"
 
-/* Who takes the elements.  Both return 0, or a negative errno with err set, which ends the reading.
- * Texts live until the return. */
+/* The receiver of the elements.  Both return 0, or a negative errno with err set, which ends the
+ * reading. Texts live until the return. */
 struct xml_sink {
     /* attrs: name, value, name, value, ..., NULL; values are UTF-8, references resolved. */
     int (*begin)(void *ctx, const char *name, const char *const *attrs, struct err *err);

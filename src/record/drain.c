@@ -65,7 +65,7 @@ static int drain_pass(struct recorder *rec, bool all, struct err *err)
     for (uint32_t w = 0; w * 64 < used; w++) {
         uint64_t bits = atomic_load_explicit(&rec->dirty[w], memory_order_relaxed);
         if (bits)
-            /* acquire: whoever set a bit committed before */
+            /* acquire: a thread that sets a bit has committed before */
             bits = atomic_exchange_explicit(&rec->dirty[w], 0, memory_order_acquire);
         for (uint32_t i = 0; i < 64 && w * 64 + i < used; i++)
             if (all || (bits >> i & 1))
@@ -139,7 +139,7 @@ uint64_t losses_of_file(const struct recorder *rec)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* The file cannot be written: count what is still on its way, so that nobody takes it for
+/* The file cannot be written: count what is still on its way, so that no reader takes it for
  * recorded. */
 static uint64_t discard_rest(struct recorder *rec)
 {
@@ -210,7 +210,7 @@ static void finish(struct recorder *rec, int rc, struct err *err)
     close(rec->fd);
 }
 
-/* Sleep until the next look, or until somebody wants something.  Returns whether to stop. */
+/* Sleep until the next look, or until a request.  Returns whether to stop. */
 static bool pause_drain(struct recorder *rec, uint64_t ns, uint64_t *flush_ticket)
 {
     struct timespec until;
@@ -286,7 +286,7 @@ static void answer_flush(struct recorder *rec, uint64_t ticket, uint64_t at, int
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
-/* The next file is due.  When it cannot be made, that is said once, and tried again in its time. */
+/* The next file is due.  A failure to make it is reported once, and tried again later. */
 static void turn(struct recorder *rec, uint64_t at)
 {
     struct err err = {""};
@@ -313,8 +313,8 @@ static void tell_status(struct recorder *rec)
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
-/* The time is over, and nobody but this thread ends the recording: what it says of waits that go on
- * is all that the file says. */
+/* The time is over, and only this thread ends the recording: what it says of waits that go on is
+ * all that the file says. */
 static int end_alone(struct recorder *rec, uint64_t at, struct err *err)
 {
     if (recorder_unwritten(rec))

@@ -1,7 +1,7 @@
 /* intern.h - a set of 128-bit keys, each with a dense 32-bit id: stacks, methods.
  *
  * A key is a hash of the whole value (or the value itself): two different stacks with one key are
- * not to be expected before some 10^15 stacks, and are not told apart.  Lookups take no lock and
+ * not to be expected before some 10^15 stacks, and are not distinguished.  Lookups take no lock and
  * may run while another thread inserts; insertions take the mutex, and call back to define the
  * value while they hold it, so that an id is never visible before its definition is committed.  Old
  * tables are kept until intern_fini: a lookup may still be reading one. */

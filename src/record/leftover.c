@@ -174,7 +174,7 @@ int leftover_remove(const struct leftover *l, const struct leftover_search *s, s
     TRY(open_one(&now, &r, l->path, s, err));
     bool same = now.kind == l->kind && now.kind != LEFTOVER_NEEDED;
     if (same)
-        region_unlink(&r); /* with its lock: nobody can begin to complete a trace with it */
+        region_unlink(&r); /* with its lock: no process can begin to complete a trace with it */
     region_close(&r);
     return same ? 0 : err_set(err, -EBUSY, "%s: its trace has appeared: the file stays", l->path);
 }

@@ -16,8 +16,8 @@
 enum leftover_kind {
     LEFTOVER_NEEDED,   /* the trace is there, and not completed: any command that reads it does */
     LEFTOVER_COMPLETE, /* the trace is complete without them */
-    LEFTOVER_DELETED,  /* the trace is not there any more */
-    LEFTOVER_UNKNOWN,  /* whether it is there cannot be told: `why` */
+    LEFTOVER_DELETED,  /* the trace is gone */
+    LEFTOVER_UNKNOWN,  /* whether it is there is unknown: `why` */
 };
 
 struct leftover {
@@ -28,7 +28,7 @@ struct leftover {
     const char *why;
 };
 
-/* Where a trace may be that is not where it was: besides its old folder. */
+/* Further folders, in addition to its old one, where a moved trace may be. */
 struct leftover_search {
     const char *const *folders;
     size_t n;

@@ -42,8 +42,8 @@ static int look(const char *path, struct err *err)
 }
 
 /* Remove a complete trace.  Two JVMs may want to at once, and the second must not remove what the
- * first has put there: only who holds the old file's lock may unlink the name, and only while it
- * names that file. 1: removed; 0: somebody else is at it; or a negative errno. */
+ * first has put there: only the holder of the old file's lock may unlink the name, and only while
+ * it names that file. 1: removed; 0: another process is at it; or a negative errno. */
 static int remove_old(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -9,7 +9,7 @@
 
 /* Make room for a trace at `path` (absolute, n bytes of buffer), or change it to a free name beside
  * it: nothing there, or a trace that ended in good order (it is removed): path stays a trace that
- * is being recorded, or one of a killed JVM that nobody completed yet, or, with keep != 0, any
+ * is being recorded, or one of a killed JVM that is not completed yet, or, with keep != 0, any
  * trace: "name-PID.otrace" 0; 1: path was changed and err says why; -EEXIST: something there is not
  * an Orca trace. */
 int place_trace(char *path, size_t n, int keep, struct err *err);

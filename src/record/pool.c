@@ -64,7 +64,7 @@ uint32_t pool_take(struct recorder *rec, uint32_t size_class, uint32_t stream, u
         c->base = base;
         atomic_store_explicit(&c->head, base, memory_order_relaxed);
         atomic_store_explicit(&c->tail, base, memory_order_relaxed);
-        /* release: whoever sees the ring open sees its fields */
+        /* release: a thread that sees the ring open sees its fields */
         atomic_store_explicit(&c->state, RING_OPEN, memory_order_release);
     }
     pthread_mutex_unlock(&p->lock);

@@ -14,8 +14,8 @@
 
 #include <pthread.h>
 
-/* What a recording of several files asks of whoever opened it: on the drain thread, so without a
- * call to the JVM, and not for long.  Each may be NULL. */
+/* What a recording of several files asks of its opener: on the drain thread, so without a call to
+ * the JVM, and not for long.  Each may be NULL. */
 struct recorder_files {
     void *ctx;
     /* Where file `part` (from 2) goes: a name that is free.  path: the first one's, to be changed;
@@ -64,7 +64,7 @@ struct recorder_result {
     char path[RING_PATH_MAX]; /* of the last one */
 };
 
-/* What can be said while it goes on. */
+/* The state of a recording that goes on. */
 struct recorder_status {
     uint64_t events;           /* of all files */
     uint64_t bytes;            /* of the file now */
@@ -111,14 +111,14 @@ int recorder_snapshot(struct recorder *rec, const char *path, struct recorder_re
  * drain. */
 int recorder_rotate(struct recorder *rec, struct recorder_result *finished, struct err *err);
 
-/* It ends by itself so many ns after it began; 0: never.  Any thread. */
+/* It ends by itself that number of ns after it began; 0: never.  Any thread. */
 void recorder_end_after(struct recorder *rec, uint64_t duration);
 
-/* End: no event is taken any more, everything committed is written, the file is closed.  Waits for
+/* End: no further event is taken, everything committed is written, the file is closed.  Waits for
  * the drain thread.  Any thread; later calls change nothing and give the same result. */
 void recorder_close(struct recorder *rec, struct recorder_result *result);
 
-/* Free a closed recorder: no thread may have a ring of it any more. */
+/* Free a closed recorder: no thread may still have a ring of it. */
 void recorder_free(struct recorder *rec);
 
 #endif

@@ -40,7 +40,7 @@ struct recorder {
     _Atomic bool on;
     _Atomic bool unwritten; /* the file cannot be written; drain stores it */
     bool block;
-    bool turn_failed; /* no next file could be made, and it was said; drain's */
+    bool turn_failed; /* no next file could be made, and this was reported; drain's */
     struct region region;
     struct pool pool;
     _Atomic uint64_t *dirty; /* one bit per ring control: it may have something to drain */
@@ -58,7 +58,7 @@ struct recorder {
     _Atomic uint64_t end_after; /* CLOCK_MONOTONIC ns, 0: no limit */
     struct loss_sums losses;
     struct unwritten gap;
-    uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file last was told */
+    uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file was last updated */
     uint64_t flushed_at;
     struct recorder_files files;
     void (*tick)(uint64_t now, uint64_t events);
@@ -127,7 +127,7 @@ int rotate(struct recorder *rec, uint64_t at, struct recorder_result *finished, 
 /* rotate.c: a wait_open in the file that ends at that moment for each wait that goes on then. */
 int rotate_note_waits(struct recorder *rec, uint64_t at, struct err *err);
 
-/* Events lost while the file was written, as it was last told. */
+/* Events lost while the file was written, as last reported. */
 uint64_t losses_of_file(const struct recorder *rec);
 
 /* drain.c: the drain thread. */

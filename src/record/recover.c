@@ -239,7 +239,7 @@ static int note_unwritten(struct recovery *r, struct err *err)
         stream = max_u32(stream, region_ctl(h, i)->stream);
     for (size_t i = 0; i < r->t->n_blocks; i++)
         stream = max_u32(stream, r->t->blocks[i].b.stream);
-    /* What was lost last was heard of, too. */
+    /* The last losses are also known. */
     uint64_t first_lost = atomic_load_explicit(&n->first_lost, memory_order_relaxed);
     uint64_t at = max_u64(last_time(r), first_lost + (first_lost != 0));
     const struct event e = unwritten_event(h, max_u64(at, n->unwritten_since));
@@ -268,11 +268,11 @@ static int recover_into(struct recovery *r, int fd, struct err *err)
     return 0;
 }
 
-/* A file of a recording that needs nothing but its end.  There is no region whose lock would keep
- * two readers apart. */
+/* A file of a recording that needs nothing but its end.  No region exists whose lock would separate
+ * two readers. */
 static int close_file(struct recovery *r, int fd, struct err *err)
 {
-    if (r->t->header.state != TRACE_TURNING) /* somebody else was faster */
+    if (r->t->header.state != TRACE_TURNING) /* another process was faster */
         return 0;
     TRY(resume_writer(r, fd, err));
     return writer_close(&r->w, TRACE_CLOSED, trace_end(r->t), err);
@@ -291,7 +291,7 @@ static int complete(struct recovery *r, const char *path, int fd, int what, stru
     return rc < 0 ? err_prefix(err, rc, "%s: completing the trace of a killed JVM", path) : 0;
 }
 
-/* The file whose header was read, to be written, and not what somebody has put in its place: in a
+/* The file whose header was read, to be written, and not a file that was put in its place: in a
  * folder of another user that may be any file of ours. */
 static int open_same(const struct named *t, struct err *err)
 {

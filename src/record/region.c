@@ -235,7 +235,7 @@ static bool is_name(const char *name)
 }
 
 /* Open the folder that the path leads to, and keep the file's name: what is done to the file from
- * now on is done in that folder, whatever somebody makes of the path. */
+ * now on is done in that folder, whatever becomes of the path. */
 static int open_folder(struct region *r, const struct region_of *of, const char **name)
 {
     char folder[RING_PATH_MAX];

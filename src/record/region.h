@@ -99,8 +99,8 @@ struct region_header {
     struct stage stage;
 };
 
-/* What somebody who finds the file must know besides; rings of earlier versions do not have it.
- * In a page of its own behind the header. */
+/* Further data for a process that finds the file; rings of earlier versions lack it. In a page of
+ * its own behind the header. */
 struct region_notes {
     /* Which trace this is of: the recording's file now, and the one before or to come. */
     struct region_trace {
@@ -142,7 +142,7 @@ uint32_t region_next_ctl(const struct region *r, uint32_t i, uint32_t n);
 /* Of the same, how many bytes behind the controls are in no hole. */
 uint64_t region_ring_bytes(const struct region *r);
 
-/* What is to be told of a stretch in which the file could not be written, which is over now. */
+/* Data of a stretch, now over, in which the file could not be written. */
 struct event unwritten_event(struct region_header *h, uint64_t now);
 
 /* NULL: there are none. */
@@ -171,11 +171,11 @@ struct region_of {
     uint32_t owner;    /* uid of the trace's owner */
 };
 
-/* Take the lock of a dead JVM's region, and a copy of what is in it: nobody else can change that
- * any more, and all of it is input from outside.  The file must be a regular one of the trace's
- * owner, or our own, that nobody else may read or write, with a name as regions have; links are not
- * followed. -EBUSY: the JVM lives (or another recovery runs); -ENOENT: no such file; -ESTALE: of
- * another file of the same recording; -EINVAL: not the region of this trace; -EPERM: not its
+/* Take the lock of a dead JVM's region, and a copy of what is in it: no other process can change it
+ * from then on, and all of it is input from outside.  The file must be a regular one of the trace's
+ * owner, or our own, that no other user may read or write, with a name as regions have; links are
+ * not followed. -EBUSY: the JVM lives (or another recovery runs); -ENOENT: no such file; -ESTALE:
+ * of another file of the same recording; -EINVAL: not the region of this trace; -EPERM: not its
  * owner's. */
 int region_open_dead(struct region *r, const struct region_of *of, struct err *err);
 
@@ -186,9 +186,9 @@ struct region_left {
 };
 
 /* Take the lock of such a file in the folder `dir` (borrowed; `folder` is its name), without what
- * is in it: it must be a regular file of our own that nobody else may read or write.  Errors as of
- * region_open_dead; -EINVAL: these are no rings.  region_unlink and region_close as there.
- * The lock goes when any other descriptor of the file is closed in this process. */
+ * is in it: it must be a regular file of our own that no other user may read or write.  Errors as
+ * of region_open_dead; -EINVAL: not rings.  region_unlink and region_close as there. The lock goes
+ * when any other descriptor of the file is closed in this process. */
 int region_open_left(struct region *r, int dir, const char *folder, const char *name,
                      struct region_left *left);
 
@@ -210,7 +210,7 @@ int region_reserve_data(struct region *r, uint64_t len);
  * process ends, for threads that still write to it. */
 void region_unlink(struct region *r);
 
-/* Unmap and close; only where nobody else uses it (tests, recovery). */
+/* Unmap and close; only where no other thread uses it (tests, recovery). */
 void region_close(struct region *r);
 
 #endif

@@ -40,7 +40,7 @@ struct ring {
  * Takes a lock and may make system calls: not on an event path. */
 struct ring *ring_attach(struct recorder *rec);
 
-/* The thread will write no more; frees r.  The shared memory is reused once it is drained. */
+/* The thread has ended its writing; frees r.  The shared memory is reused once it is drained. */
 void ring_detach(struct ring *r);
 
 /* Room for `size` bytes, or NULL when recording is off or the event is lost.  The slow half of

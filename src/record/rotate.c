@@ -179,7 +179,7 @@ static int turn_old(struct recorder *rec, uint64_t at, const struct next *n, str
 
 /* --- keep= ------------------------------------------------------------------------------------ */
 
-/* Whether this name is still that file: nobody has put another one there. */
+/* Whether this name is still that file, and not another one. */
 static bool is_ours(const struct finished_file *f)
 {
     struct file_header h;
@@ -274,7 +274,7 @@ int rotate(struct recorder *rec, uint64_t at, struct recorder_result *finished, 
         drop_next(&n);
         return err_prefix(err, rc, "%s", rec->path);
     }
-    if (rec->files.begins) /* before it can hold anything that somebody might look for */
+    if (rec->files.begins) /* before it can hold anything that a reader might look for */
         rec->files.begins(rec->files.ctx, n.path);
     TEST_POINT("rotate:turning");
     switch_rings(rec, &n);

@@ -282,7 +282,7 @@ int stage_note(struct stager *s, struct writer *w, uint32_t stream, const struct
     for (size_t done = 0; done < n;) {
         size_t part = stage_own(s, stream, events + done, n - done);
         int rc = flush_events(s, w, err);
-        if (rc < 0) { /* not later, either: then it would not be true any more */
+        if (rc < 0) { /* nor later: then it would no longer be true */
             atomic_store_explicit(&s->h->stage.n_blocks, 0, memory_order_relaxed);
             s->raw_len = 0;
             s->events = 0;

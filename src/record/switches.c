@@ -21,7 +21,7 @@ enum {
     RING_MOST = 512 << 10, /* 516 KiB a processor is what perf_event_mlock_kb allows by default */
     RING_LEAST = 16 << 10,
     RINGS_BYTES = 16 << 20, /* of all of them, where there are many processors */
-    FDS_SHARE = 4,          /* one in so many of the descriptors that the process may have */
+    FDS_SHARE = 4,          /* one in N of the descriptors that the process may have */
 };
 
 struct cpu {
@@ -297,7 +297,7 @@ static bool peek(const struct cpu *c, union body *b)
     return b->h.size >= sizeof b->h && b->h.size <= c->head - c->tail;
 }
 
-/* False: it tells nothing of a thread. */
+/* False: it is not about a thread. */
 static bool understand(const struct switches *s, const union body *b, struct switch_record *r)
 {
     uint32_t pid = b->sw.id.pid;

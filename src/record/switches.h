@@ -47,7 +47,7 @@ void switches_close(struct switches *s);
 /* Cover processors that came since. */
 void switches_cover(struct switches *s);
 
-/* Until a ring is half full, somebody wakes it, or so much time has passed. */
+/* Until a ring is half full, it is woken, or this time has passed. */
 void switches_wait(struct switches *s, unsigned ms);
 void switches_wake(struct switches *s);
 

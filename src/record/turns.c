@@ -50,7 +50,7 @@ static struct turn_thread *new_place(struct turns *t)
     return &t->v[t->n++];
 }
 
-/* Whoever is met leaving without having come was there all the time. */
+/* A thread that leaves without having come was there all the time. */
 static struct turn_thread *thread_of(struct turns *t, const struct switch_record *r)
 {
     uint64_t *at = map_find(&t->index, r->os_tid);

@@ -13,7 +13,7 @@ struct answer {
     unsigned status;
     enum answer_kind kind;
     bool immutable;       /* of one generation: it never changes; else it is not stored */
-    unsigned retry_after; /* seconds; 0: nothing is said */
+    unsigned retry_after; /* seconds; 0: not sent */
     const char *allow;    /* of a 405: the methods */
     bool own_policy;      /* a page that says itself what of it may run */
     struct buf body;

@@ -29,8 +29,8 @@ struct core_request {
 /* Whether a GET of it is answered by one of the pages, which are for everybody. */
 bool core_is_page(const char *target);
 
-/* Whether its answer may take so long that others should not wait for it; *kind: which of these go
- * before which. */
+/* Whether its answer may take too long for others to wait for it; *kind: which of these go before
+ * which. */
 bool core_takes_long(const struct core_request *r, enum job_kind *kind);
 
 /* Answer it, whatever it is; *live: it is the stream of events, which has no answer.  Any

@@ -68,13 +68,13 @@ void gate_judge(const struct gate *g, const struct gate_request *r, struct gate_
 #define GATE_KEY_HEADER "Orca-Key"
 bool gate_is_key(const struct gate *g, const char *given, size_t n);
 
-/* Whose token the body of a GATE_ENTER is; -1: nobody's. */
+/* Whose token the body of a GATE_ENTER is; -1: no one's. */
 int gate_way_of(const struct gate *g, const char *body, size_t n);
 
 /* The two targets of a GATE_ENTER: a form's, answered by the page, and the page's own. */
 extern const char gate_enter_page[], gate_enter_api[];
 
-/* What is said to who comes with a token that somebody has used, with none, as another user. */
+/* The answers to a client with a used token, without a token, or of another user. */
 extern const char gate_used[], gate_wrong[], gate_foreign[];
 
 #endif

@@ -29,7 +29,7 @@ static bool next_line(const struct text *all, size_t *at, struct text *line)
     return true;
 }
 
-/* The value of a header if the line is that one. */
+/* The value of a header if the line is that header. */
 static bool value_of(const struct text *line, const char *name, struct text *value)
 {
     size_t n = strlen(name);

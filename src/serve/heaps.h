@@ -26,7 +26,7 @@ struct heaps {
 
 int heaps_init(struct heaps *h, void (*changed)(void *ctx), void *ctx, struct err *err);
 
-/* True: one of them is being read, which nobody waits for: it, and these, must stay. */
+/* True: one of them is being read, without a wait for its end: it, and these, must stay. */
 bool heaps_fini(struct heaps *h);
 
 /* Takes the dump over, also on failure, and begins to read it.  *k: its number; a file that is open

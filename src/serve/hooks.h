@@ -25,7 +25,7 @@ struct serve_progress {
 struct serve_source {
     const struct serve_source_ops *ops;
     const char *name, *path; /* of the file: last part, and absolute; do not change */
-    uint32_t live_pid;       /* who records into it, as of the last reading; 0: nobody */
+    uint32_t live_pid;       /* the JVM that records into it, as of the last reading; 0: none */
     int64_t to;              /* the recording's end then, ns after its beginning */
     bool partial;            /* only the beginning was read: read again at once */
 };
@@ -46,7 +46,7 @@ struct serve_opened {
     struct heap_view *heap; /* not started yet */
 };
 
-/* POST /api/attach.  Texts are NULL, numbers 0, where nothing was said. */
+/* POST /api/attach.  Texts are NULL, numbers 0, where not given. */
 struct serve_attach {
     uint32_t pid;
     const char *events; /* groups, joined by '+' */

@@ -19,7 +19,7 @@
 
 enum {
     THREADS = 3,
-    CONNECTIONS = 4096, /* never so many: the lobby counts */
+    CONNECTIONS = 4096, /* never reached: the lobby counts */
     TIMEOUT_S = 10,
     MEMORY = 18 << 10, /* of a connection: request line and headers, 16 kB, and what they become */
     COMPRESS_FROM = 1 << 20,
@@ -28,7 +28,7 @@ enum {
 /* --- a request as it comes -------------------------------------------------------------------- */
 
 struct request {
-    struct job job; /* its answer, when that takes long; the connection is suspended meanwhile */
+    struct job job; /* its answer, when that takes long; the connection is suspended until then */
     struct http *http;
     struct MHD_Connection *connection;
     bool made; /* the answer is there */
@@ -180,7 +180,7 @@ static void put_headers(struct MHD_Response *r, const struct answer *a)
     }
 }
 
-/* Who has not said the key has no next request on this connection. */
+/* A client without the key has no next request on this connection. */
 static enum MHD_Result queue(struct http *h, struct MHD_Connection *c, unsigned status,
                              struct MHD_Response *r)
 {
@@ -238,7 +238,7 @@ static enum MHD_Result send_answer(struct http *h, struct MHD_Connection *c,
             put(r, "ETag", tag);
         if (packed)
             put(r, "Content-Encoding", "gzip");
-        /* What a browser has stored is for nobody who comes to this port without the key. */
+        /* A browser's stored answers are not for a client of this port without the key. */
         if (a->kind != ANSWER_PAGE)
             put(r, "Vary", "Accept-Encoding, " GATE_KEY_HEADER);
     }
@@ -294,7 +294,7 @@ static struct core_request asked_of(struct request *q)
     };
 }
 
-/* Who has gone needs no answer. */
+/* A client that has gone needs no answer. */
 static bool is_gone(struct MHD_Connection *c)
 {
     struct pollfd p = {.fd = descriptor_of(c), .events = POLLRDHUP};
@@ -318,7 +318,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
 {
     bool live = false;
     const struct core_request asked = asked_of(q);
-    /* relaxed: a time, read by somebody who counts minutes. */
+    /* relaxed: a time, read by code that counts minutes. */
     if (!q->gate.page)
         atomic_store_explicit(&h->asked, clock_mono_ns(), memory_order_relaxed);
     if (!q->made && core_takes_long(&asked, &q->job.kind)) {
@@ -334,7 +334,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
     return live ? send_events(h, c, q, &q->answer) : send_answer(h, c, q, &q->answer);
 }
 
-/* Why the token of this body opens nothing; NULL: it does, and nothing any more. */
+/* Why the token of this body opens nothing; NULL: it opens, and is used up. */
 static const char *use_token(struct http *h, struct MHD_Connection *c, const struct request *q)
 {
     int way = gate_way_of(&h->gate, (const char *)q->body.p, q->body.len);
@@ -359,7 +359,7 @@ static enum MHD_Result enter(struct http *h, struct MHD_Connection *c, struct re
     return a->body.oom ? MHD_NO : send_answer(h, c, q, a);
 }
 
-/* The first call of a request: its headers are there.  A refusal is said at once, before a body is
+/* The first call of a request: its headers are there.  A refusal is sent at once, before a body is
  * read. */
 static enum MHD_Result begin(struct http *h, struct MHD_Connection *c, struct request *q)
 {
@@ -389,7 +389,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
     }
     if (*size == 0)
         return q->enters ? enter(h, c, q) : answer(h, c, q);
-    /* Its length was said, and is not too much; this is for what is not as it was said. */
+    /* Its length was announced, and is not too large; this is for bodies that differ from it. */
     if (q->body.len + *size > GATE_BODY_MAX)
         return MHD_NO;
     buf_put(&q->body, data, *size);

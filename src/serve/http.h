@@ -33,7 +33,7 @@ int http_open(struct http *h, unsigned port, struct core *core, struct live_even
               struct err *err);
 
 /* Ends the streams of events.  True: an answer that takes long is still being made; what it uses,
- * this included, must stay, as nobody waits for it. */
+ * this included, must stay, as its end is not awaited. */
 bool http_close(struct http *h);
 
 #endif

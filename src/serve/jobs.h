@@ -38,7 +38,7 @@ int jobs_init(struct jobs *j, struct err *err);
 void jobs_push(struct jobs *j, struct job *job);
 
 /* Drop what has not begun.  True: a job is still under way, so that what it uses, this included,
- * must stay; it is waited for by nobody. */
+ * must stay; its end is not awaited. */
 bool jobs_end(struct jobs *j);
 
 #endif

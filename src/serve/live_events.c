@@ -22,7 +22,7 @@ struct live_client {
     struct news_reader reader;
     struct buf text; /* on its way; `sent` bytes of it are written */
     size_t sent;
-    uint64_t wrote; /* when it was told something last */
+    uint64_t wrote; /* when something was last sent to it */
 };
 
 int live_events_init(struct live_events *l, struct traces *t, struct err *err)

@@ -44,7 +44,7 @@ static void turn_out_late(struct lobby *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Until somebody may be late. */
+/* Until a client may be late. */
 static int wait_ms(struct lobby *l)
 {
     bool any = l->arriving.n > 0;
@@ -63,7 +63,7 @@ static void forget(struct lobby *l, int fd)
         crowd_remove(&l->strangers, fd, NULL);
 }
 
-/* Somebody of his own kind makes room for a stranger; for one who is known nobody does. */
+/* For a stranger another stranger makes room; for a known client none does. */
 static bool add(struct lobby *l, const struct guest *g, bool known)
 {
     pthread_mutex_lock(&l->lock);
@@ -141,7 +141,7 @@ static void welcome(struct lobby *l, int fd, const struct sockaddr_in *from)
         look_at(l, fd); /* mostly it is all there */
 }
 
-/* Descriptors are out: somebody's has to do, or else they will be there again in a moment. */
+/* Descriptors are used up: close one of a client, or else wait a moment for new ones. */
 static void make_room(struct lobby *l)
 {
     if (l->arriving.n > 0)

@@ -1,7 +1,7 @@
 /* lobby.h - who waits outside: connections to 127.0.0.1 before libmicrohttpd has them, and how many
  * of each kind it has.
  *
- *     arriving    the first request is not whole yet: nothing is kept of it but its descriptor
+ *     arriving    the first request is incomplete: nothing is kept of it but its descriptor
  *     strangers   a first request without the key is answered, after which the connection ends
  *     sessions    the first request had the key: who asks is known, and may stay
  *
@@ -44,7 +44,7 @@ struct lobby {
 int lobby_open(struct lobby *l, int listening, const struct gate *gate,
                bool (*take)(void *ctx, int fd), void *ctx, struct err *err);
 
-/* Nobody comes in any more; who has been taken stays. */
+/* No further connection is taken; those that were taken stay. */
 void lobby_close(struct lobby *l);
 
 /* After the last lobby_left. */

@@ -12,7 +12,7 @@
 
 struct news_reader {
     uint64_t seen[TRACES_MAX]; /* revisions */
-    bool gone[TRACES_MAX];     /* told */
+    bool gone[TRACES_MAX];     /* sent */
     uint64_t start;            /* stamp of the list of JVMs */
     uint64_t heap;             /* and of the heap dump */
 };

@@ -63,7 +63,7 @@ static uint32_t uid_of(int fd, const struct sockaddr_in *one, const struct socka
         return said.m.what.error.error == -ENOENT ? PEERS_GONE : PEERS_UNKNOWN;
     if (said.m.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || n < (ssize_t)sizeof said.m)
         return PEERS_UNKNOWN;
-    /* A socket that has been closed is nobody's, which the kernel calls 0. */
+    /* A closed socket has no user, which the kernel calls 0. */
     return said.m.what.about.idiag_state == state ? said.m.what.about.idiag_uid : PEERS_GONE;
 }
 
@@ -80,7 +80,7 @@ static bool read_number(const char *text, uint32_t *out)
     return true;
 }
 
-/* Who has logged in, whoever that one is now.  Unset where nobody has. */
+/* The user who has logged in, whatever the current user is. Unset without a login. */
 static bool read_login(uint32_t *out)
 {
     char text[32] = "";

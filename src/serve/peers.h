@@ -14,7 +14,7 @@
 
 /* No users. */
 #define PEERS_UNKNOWN UINT32_MAX    /* the kernel says nothing */
-#define PEERS_GONE (UINT32_MAX - 1) /* there is nobody any more */
+#define PEERS_GONE (UINT32_MAX - 1) /* the peer is gone */
 
 struct peers {
     int fd; /* -1: the kernel says nothing */

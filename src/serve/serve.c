@@ -23,7 +23,7 @@ static void on_change(void *ctx)
 static void on_heap(void *ctx)
 {
     struct serve *s = ctx;
-    /* relaxed: whoever wakes sees it, by the clients' lock. */
+    /* relaxed: a woken thread sees it, by the clients' lock. */
     atomic_fetch_add_explicit(&s->events.heap, 1, memory_order_relaxed);
     live_events_wake(&s->events);
 }
@@ -111,13 +111,13 @@ int serve_add(struct serve *s, const struct serve_opened *what, struct err *err)
                       : traces_add(&s->core.traces, what->source, &k, err);
 }
 
-/* The list of JVMs is looked at while somebody listens, every other second. */
+/* The list of JVMs is updated while a client listens, every other second. */
 static void look_at_jvms(struct serve *s)
 {
     if (!s->core.hooks.stamp || s->ticks++ % 2 || live_events_count(&s->events) == 0)
         return;
     uint64_t now = s->core.hooks.stamp(s->core.hooks.ctx);
-    /* relaxed: whoever wakes sees it, by the clients' lock. */
+    /* relaxed: a woken thread sees it, by the clients' lock. */
     if (atomic_exchange_explicit(&s->events.start, now, memory_order_relaxed) != now)
         live_events_wake(&s->events);
 }

@@ -30,12 +30,12 @@ int serve_open(struct serve **out, const struct serve_config *config, struct err
 const char *serve_url(const struct serve *s);
 
 /* A page that enters by itself, with a token of its own and no address that has it: to be read from
- * a file that nobody else can read.  at: the address's fragment, with its #, or "".  Good once,
+ * a file that no other user can read.  at: the address's fragment, with its #, or "".  Good once,
  * until serve_form_end. */
 void serve_form(const struct serve *s, const char *at, struct buf *out);
 void serve_form_end(struct serve *s);
 
-/* Whether it is good no more. */
+/* Whether it is no longer good. */
 bool serve_form_used(const struct serve *s);
 
 /* Show a trace or a heap dump; it is the server's from now on, also on failure. */
@@ -44,7 +44,7 @@ int serve_add(struct serve *s, const struct serve_opened *what, struct err *err)
 /* Once a second, by one thread. */
 void serve_tick(struct serve *s);
 
-/* How long nobody has asked anything; 0 while a page is open. */
+/* Time without a request; 0 while a page is open. */
 uint64_t serve_idle_ns(struct serve *s);
 
 /* Waits for no analysis and no long answer. */

@@ -13,7 +13,7 @@
 
 enum field_kind {
     FIELD_NUMBER,  /* uint32_t, at least 1 */
-    FIELD_DEPTH,   /* uint64_t, and behind it the flag that it was said */
+    FIELD_DEPTH,   /* uint64_t, followed by the flag that it was given */
     FIELD_SECONDS, /* uint64_t, ns */
     FIELD_TEXT,    /* const char *, which lives as the question does */
     FIELD_WORDS,   /* the same; a list of texts is joined by '+' */
@@ -176,7 +176,7 @@ static bool question_take(struct question *q, const struct core_request *r,
 
 /* --- the answers ------------------------------------------------------------------------------ */
 
-/* Without a start page there are no JVMs either. */
+/* Without a start page, no JVMs either. */
 static void not_offered(struct answer *a)
 {
     answer_error(a, 404, "this server has no start page: run orca view without a file");

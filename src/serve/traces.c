@@ -15,7 +15,7 @@
 #define SECOND UINT64_C(1000000000)
 
 enum {
-    PACE = 4, /* one part of work in so many parts of time */
+    PACE = 4, /* one part of work in this number of parts of time */
     TELL_NS = 100 * 1000 * 1000,
 };
 
@@ -33,7 +33,7 @@ struct open_trace {
     struct trace_news news;
     pthread_t thread;
     bool in_reading; /* the thread is somewhere where it does not hear us */
-    uint64_t told;   /* its own: when progress was told last */
+    uint64_t told;   /* its own: when progress was last reported */
 };
 
 /* --- generations ------------------------------------------------------------------------------ */
@@ -54,7 +54,7 @@ void traces_give(struct generation *g)
 
 static struct generation *hold(struct generation *g)
 {
-    /* relaxed: the lock of the traces keeps it alive meanwhile. */
+    /* relaxed: the lock of the traces keeps it alive until then. */
     atomic_fetch_add_explicit(&g->refs, 1, memory_order_relaxed);
     return g;
 }

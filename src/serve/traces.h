@@ -29,7 +29,7 @@ struct traces {
     bool stopping;
     struct open_trace *v[TRACES_MAX]; /* K is the place plus 1 */
     size_t n;
-    void (*changed)(void *ctx); /* something is to be told; called without the lock */
+    void (*changed)(void *ctx); /* something is to be reported; called without the lock */
     void *ctx;
 };
 

@@ -14,8 +14,8 @@ enum {
 };
 
 /* Append "os::elapsed_counter" for "_ZN2os15elapsed_counterEv", with `parameters`
- * "os::elapsed_counter()"; of Rust's names the hash is left out.  What is no mangled name is
- * appended as it is, all without a version ("@GLIBC_2.2.5"). */
+ * "os::elapsed_counter()"; of Rust's names the hash is left out.  Any other name is appended as it
+ * is, all without a version ("@GLIBC_2.2.5"). */
 void demangle(const char *symbol, bool parameters, struct buf *out);
 
 #endif

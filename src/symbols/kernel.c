@@ -70,8 +70,8 @@ static double seconds(clockid_t clock)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* When the machine was started is what wall clock and monotonic clock differ by; the latter stands
- * still while the machine sleeps. */
+/* The difference of wall clock and monotonic clock is the machine's start; the latter stops while
+ * the machine sleeps. */
 static bool same_boot(const struct file_header *h)
 {
     double then = (double)h->start_real / 1e9 - (double)h->start_mono / 1e9;

@@ -178,7 +178,7 @@ static bool checksum_is(const struct elf_image *f, uint32_t expected)
     return crc == expected;
 }
 
-/* .gnu_debuglink names a file and its checksum, which only counts where there is no build id. */
+/* .gnu_debuglink names a file and its checksum, which only counts without a build id. */
 static bool find_by_link(struct search *s, struct module_files *f)
 {
     GElf_Word crc;

@@ -164,7 +164,7 @@ void natives_end(struct natives *v, const struct native_place *p, uint32_t first
 
 /* --- the trace -------------------------------------------------------------------------------- */
 
-/* NULL: the frame is no place. */
+/* NULL: the frame is not a place. */
 static const struct native_frames *frames_of(const struct natives *v, const struct trace_stack *s,
                                              uint32_t i)
 {

@@ -1,7 +1,7 @@
 /* natives.h - the places in native code that a trace's stacks name, and the stacks with functions
  * in their stead.
  *
- * A place is a method of the trace without a name.  That of a frame which called somebody is a byte
+ * A place is a method of the trace without a name.  The place of a frame that made a call is a byte
  * of the call: the address behind it may be another function's. */
 #ifndef ORCA_SYMBOLS_NATIVES_H
 #define ORCA_SYMBOLS_NATIVES_H

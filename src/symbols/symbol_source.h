@@ -15,7 +15,7 @@ struct symbol_source {
     struct arena names; /* of the kernel's */
 };
 
-/* Of nothing, yet; now s->symtab is told which addresses will be asked for. */
+/* Empty; from now on s->symtab learns which addresses will be asked for. */
 void symbol_source_init(struct symbol_source *s);
 
 /* Open what there is of out->module, and say in *out what came of it (texts in t's arena).  Where

@@ -97,7 +97,7 @@ static method_id inlined(struct resolver *r, const struct native_place *p,
     return function(r, p, key, l->name, &m);
 }
 
-/* The function that the linker put there; where no symbol tells, the place itself. */
+/* The function that the linker put there; without a symbol, the place itself. */
 static method_id outermost(struct resolver *r, const struct native_place *p,
                            const struct symtab_entry *e, const struct code_lines_place *l)
 {

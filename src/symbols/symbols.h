@@ -54,7 +54,7 @@ struct symbols_summary {
  *   - a method of native code is a function: its name, its address that of its first byte;
  *   - all frames in one function name one method; a frame's bci is its source line or -1;
  *   - functions that the compiler inlined have frames of their own;
- *   - methods that no frame names any more are gone.
+ *   - methods that no frame names any longer are gone.
  * What is not found keeps an empty name (trace_method_text).  A trace without native code is left
  * as it is, without any file being opened.
  * For a whole trace, before anybody else reads its stacks; not for one that is followed.

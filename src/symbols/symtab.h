@@ -23,7 +23,7 @@ struct symtab_entry {
     uint8_t rank;
 };
 
-/* One address, and what of the symbols that begin behind the address before may tell of it. */
+/* One address, and those of the symbols behind the address before that may name it. */
 struct symtab_slot {
     uint64_t address;
     uint64_t covered;            /* how far those with a size reach */

@@ -288,7 +288,7 @@ static int64_t read_operand(struct reader *r, enum operand kind, const struct co
     }
 }
 
-/* Registers that are not followed (of vectors) have a place of their own, which nobody reads. */
+/* Registers that are not followed (of vectors) have a place of their own, which is never read. */
 static struct cfi_rule *rule_of(struct state *s, int64_t number, struct cfi_rule *other)
 {
     return number >= 0 && number < CFI_REGISTERS ? &s->registers[number] : other;

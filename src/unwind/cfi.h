@@ -17,7 +17,7 @@ enum {
 };
 
 enum cfi_how {
-    CFI_SAME, /* what nothing is said of */
+    CFI_SAME, /* registers without a rule */
     CFI_UNDEFINED,
     CFI_AT_CFA,        /* saved at CFA + n */
     CFI_IS_CFA,        /* CFA + n */

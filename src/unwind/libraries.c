@@ -193,7 +193,7 @@ static struct library *intern(struct libraries *l, const struct library *seen, c
     memcpy(lib, seen, sizeof *lib);
     memcpy(lib->path, path, n);
     lib->id = l->last ? l->last->id + 1 : 1;
-    /* release: whoever follows the list meets a whole record; pairs with libraries_next */
+    /* release: a reader of the list meets a whole record; pairs with libraries_next */
     atomic_store_explicit(l->last ? &l->last->next : &l->first, lib, memory_order_release);
     l->last = lib;
     return lib;

@@ -34,7 +34,7 @@ struct libraries;
 /* Empty until the first refresh. */
 int libraries_new(struct libraries **out, struct err *err);
 
-/* Nobody may look up any more. */
+/* No thread may look up any longer. */
 void libraries_free(struct libraries *l);
 
 /* Take note of what was loaded and unloaded.  Returns 1 when there was something, 0 when not (then

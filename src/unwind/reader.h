@@ -65,7 +65,7 @@ enum {
 /* A pointer; other relations than those above, and indirect ones, fail. */
 uintptr_t read_pointer(struct reader *r, uint8_t encoding, uintptr_t data);
 
-/* Bytes of a pointer of that form; 0: they differ, or it is no form. */
+/* Bytes of a pointer of that form; 0: they differ, or it is not a form. */
 uint32_t pointer_bytes(uint8_t encoding);
 
 #endif

@@ -47,7 +47,7 @@ struct unwinder;
 int unwinder_new(struct unwinder **out, struct err *err);
 void unwinder_free(struct unwinder *u);
 
-/* Which are kept up to date by whoever owns the unwinder. */
+/* Which the owner of the unwinder keeps up to date. */
 struct libraries *unwinder_libraries(const struct unwinder *u);
 
 /* The frame that a signal handler's ucontext was taken in. */

@@ -35,10 +35,10 @@ static struct touching may_end(const struct timeline *t, const struct line *l, u
     return spans_touching(t, l, from ? from - 1 : 0, to);
 }
 
-/* A stretch, and who is told its arrows. */
+/* A stretch, and the receiver of its arrows. */
 struct visit {
     uint64_t from, to;
-    bool sums; /* nobody asks when the acts were, to find which takes time */
+    bool sums; /* the times of the acts are not needed, and finding them takes time */
     arrow_visitor *take;
     void *self;
 };
@@ -403,7 +403,7 @@ static void keep_tile(struct pyramid *p, unsigned level, int64_t i)
     const struct cache_key key = key_of(level, i);
     struct slotted *t = &p->open[level];
     struct buf answer = {0};
-    if (t->arrows > VIEW_ARROWS_MAX) { /* others are told one by one */
+    if (t->arrows > VIEW_ARROWS_MAX) { /* others are listed one by one */
         put_bundles(t, &answer);
         if (answer_end(&answer, 0) == 0)
             cache_put(&p->v->answers, &key, answer.p, answer.len);

@@ -25,8 +25,8 @@ typedef int arrow_visitor(void *self, const struct arrow *x);
 int arrows_visit(const struct view *v, uint64_t from, uint64_t to, arrow_visitor *visit,
                  void *self);
 
-/* Keep the answers of all tiles in which there are so many waits that to bundle them takes long.
- * Without memory they are made when they are asked for. */
+/* Keep the answers of all tiles with too many waits to bundle quickly. Without memory they are made
+ * when they are asked for. */
 void arrows_prepare(struct view *v);
 
 #endif

@@ -88,7 +88,7 @@ static void put(struct cache *c, struct cache_entry *e)
         free(e);
         return;
     }
-    if (*place) { /* somebody else was faster, or another key has the same hash */
+    if (*place) { /* another thread was faster, or another key has the same hash */
         struct cache_entry *old = (void *)(uintptr_t)*place;
         unlink_entry(c, old);
         c->bytes -= sizeof *old + old->n;

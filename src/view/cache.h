@@ -13,7 +13,7 @@
 
 /* What an answer is about; all bytes count. */
 struct cache_key {
-    uint32_t what; /* a row's letter, or whatever else tells answers apart */
+    uint32_t what; /* a row's letter, or whatever else distinguishes answers */
     uint32_t number;
     int64_t i;
     uint64_t level;

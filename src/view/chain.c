@@ -23,7 +23,7 @@ struct part {
     uint64_t from, to;
 };
 
-/* Who held a part up. */
+/* The thread that blocked a part. */
 struct holder {
     uint32_t thread; /* 0: unknown */
     bool woke;       /* it ended the wait; else it is seen or known to own what the wait is for */

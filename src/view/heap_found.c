@@ -82,7 +82,7 @@ static void fini_collections(struct heap_view *h)
 static const struct finding {
     const char *name;
     const char *phase; /* NULL: it belongs to the step before */
-    bool asked;        /* found only when somebody asks */
+    bool asked;        /* found only on request */
     int (*find)(struct heap_view *h, struct err *err);
     void (*fini)(struct heap_view *h); /* of what was found */
 } findings[HEAP_FINDINGS] = {

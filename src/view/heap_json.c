@@ -23,7 +23,7 @@ static const struct answer_of {
     const char *name;
     enum heap_stage from;
     enum heap_finding finding; /* and what must have been found */
-    unsigned about; /* KEEPERS: what keeps what alive, which only a whole dump tells; CONTENTS,
+    unsigned about; /* KEEPERS: what keeps what alive, which only a whole dump shows; CONTENTS,
                        which XML does not have */
     uint32_t takes, needs; /* HEAP_ASK bits; what is needed is taken, too */
     json_t *(*make)(struct heap_ask *a, int *rc, struct err *err);
@@ -63,7 +63,7 @@ static const struct answer_of *find_answer(const char *asked, struct err *err)
     return NULL;
 }
 
-/* rc: -EAGAIN, or -EINPROGRESS with what is to be said, which holds as long as somebody reads. */
+/* rc: -EAGAIN, or -EINPROGRESS with a message, which is valid as long as a reader has it. */
 static int say_early(struct heap_view *h, int rc, struct err *err)
 {
     pthread_mutex_lock(&h->lock);

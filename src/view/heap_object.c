@@ -190,7 +190,7 @@ static bool is_array(const struct object *x)
     return x->item.tag == HPROF_OBJECT_ARRAY || x->item.tag == HPROF_PRIMITIVE_ARRAY;
 }
 
-/* An array of what is no reference, in a dump without contents. */
+/* An array of primitives, in a dump without contents. */
 static bool lacks_elements(const struct dump *d, const struct object *x)
 {
     return x->item.tag == HPROF_PRIMITIVE_ARRAY && !missing_knows_contents(d);

@@ -25,7 +25,7 @@ enum {
     HEAP_STRING_MAX = 4096,    /* characters of one String */
     HEAP_PATH_ENDS = 100,      /* objects at each end of a long path */
     HEAP_UP_MAX = 50,          /* dominators above the one that an icicle begins with */
-    HEAP_PARTS_DEFAULT = 1500, /* an icicle tells apart what is such a part of it */
+    HEAP_PARTS_DEFAULT = 1500, /* an icicle distinguishes parts of this size */
     HEAP_PARTS_MAX = 4096,
     HEAP_NODES_MAX = 6000, /* of an icicle */
     HEAP_DEPTH_MAX = 60,
@@ -39,7 +39,7 @@ struct heap_progress {
     char phase[64];
     unsigned step, steps; /* step: 1..steps */
     uint64_t done, total;
-    uint64_t told; /* when this was told last, ns */
+    uint64_t told; /* when this was last reported, ns */
     bool over;
     char error[512]; /* why it ended before the last stage; "" */
 };
@@ -82,7 +82,7 @@ struct heap_view {
     bool ending;
 
     /* What is below belongs to the reader until its stage is there: stored with release, loaded
-     * with acquire by whoever asks. */
+     * with acquire by readers. */
     atomic_int stage;
     struct dump *d;
     struct retained retained;
@@ -103,7 +103,7 @@ struct heap_view {
 /* Find it now, in the reader's thread; that this fails is kept as its error. */
 void heap_find(struct heap_view *h, enum heap_finding which);
 
-/* Whether it is found only when somebody asks for it. */
+/* Whether it is found only on request. */
 bool heap_find_is_asked(enum heap_finding which);
 
 /* The next one that is wanted; HEAP_FINDINGS: none.  With the lock. */
@@ -184,7 +184,7 @@ json_t *heap_json_count(uint64_t v);
 json_t *heap_json_text_n(const char *text, size_t n);
 json_t *heap_json_text(const char *text);
 
-/* What is retained; null of a dump that is not whole, where it is not known. */
+/* What is retained; null of an incomplete dump, where it is unknown. */
 json_t *heap_json_retained(const struct heap_view *h, uint64_t bytes);
 
 /* "0x7ff2a310" */

@@ -12,7 +12,7 @@ enum {
     STEPS = 7, /* the dump, four of retained sizes, suspects with threads, who refers to whom */
 };
 
-/* --- what is told ----------------------------------------------------------------------------- */
+/* --- reports of progress ---------------------------------------------------------------------- */
 
 static void tell(struct heap_view *h)
 {
@@ -107,7 +107,7 @@ void heap_view_read(struct heap_view *h)
     tell(h);
 }
 
-/* What somebody has asked for, one after the other, until the end. */
+/* Requests, one after the other, until the end. */
 static void find_what_is_wanted(struct heap_view *h)
 {
     pthread_mutex_lock(&h->lock);
@@ -148,7 +148,7 @@ static int make_locks(struct heap_view *h, struct err *err)
     return rc < 0 ? err_set(err, rc, "no lock can be made: %s", strerror(-rc)) : 0;
 }
 
-/* A file that has no name, or none any more, is read by what it was called by. */
+/* A file without a name, or that has lost it, is read by the name that was given. */
 static void take_path(char out[PATH_MAX], const char *path)
 {
     if (!realpath(path, out))

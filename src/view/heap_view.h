@@ -26,20 +26,20 @@ struct heap_view;
 
 enum heap_stage { HEAP_READING, HEAP_COUNTED, HEAP_SIZED, HEAP_READY };
 
-/* Borrows nothing.  base: an earlier dump, for what has grown since, or NULL.  A file that is no
+/* Borrows nothing.  base: an earlier dump, for what has grown since, or NULL.  A file that is not a
  * heap dump is an error that names it. */
 int heap_view_new(struct heap_view **out, const char *path, const char *base, struct err *err);
 
-/* Nobody reads any more: before heap_view_start, or behind heap_view_end. */
+/* Without readers: before heap_view_start, or after heap_view_end. */
 void heap_view_free(struct heap_view *h);
 
-/* Read it in a thread of its own; `changed` is called when there is something new to be told. */
+/* Read it in a thread of its own; `changed` is called when there is something new to report. */
 int heap_view_start(struct heap_view *h, void (*changed)(void *ctx), void *ctx, struct err *err);
 
 /* The same in the caller's thread, to the end, and all that may be asked for. */
 void heap_view_read(struct heap_view *h);
 
-/* True: the thread is at work, which nobody waits for; the view must stay. */
+/* True: the thread is at work, and its end is not awaited; the view must stay. */
 bool heap_view_end(struct heap_view *h);
 
 /* The file's name without its folder, and its absolute path. */

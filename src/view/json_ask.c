@@ -208,7 +208,7 @@ static int take_q(struct taker *t, const char *value)
     return *value && strlen(value) <= ASK_Q_MAX ? 0 : refuse(t, value);
 }
 
-/* Whose state at a moment can be told: a thread's, a lock's. */
+/* The things that have a state at a moment: a thread, a lock. */
 static int take_row(struct taker *t, const char *value)
 {
     const struct analysis *a = t->a->v->a;

@@ -104,7 +104,7 @@ static json_t *thread_at(const struct json_out *o, struct view *v, uint32_t thre
 
 /* --- a lock ----------------------------------------------------------------------------------- */
 
-/* Who holds it: a recorded hold before a concluded one, of several the one that began last. */
+/* The holder: a recorded hold before a concluded one, of several the one that began last. */
 static void set_owner(json_t *j, const struct lock_item *holds, uint32_t n)
 {
     const struct lock_item *best = NULL;

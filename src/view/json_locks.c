@@ -89,7 +89,7 @@ static json_t *lock_entry(const struct json_out *o, const struct view *v, const 
                                                          {"waited_count", "waited_ns"},
                                                          {"parked_count", "parked_ns"},
                                                          {"joined_count", "joined_ns"},
-                                                         {NULL, NULL}, /* nobody sleeps on a lock */
+                                                         {NULL, NULL}, /* no sleep is on a lock */
                                                          {"reacquired_count", "reacquired_ns"},
                                                          {NULL, NULL}, /* no wait */
                                                          {"held_up_count", "held_up_ns"}};

@@ -1,5 +1,5 @@
-/* json_marks.c - the answers `marks` and `mark`: calls of tracked methods, notifies that woke
- * nobody. */
+/* json_marks.c - the answers `marks` and `mark`: calls of tracked methods, notifies that woke no
+ * thread. */
 #include "analyze/labels.h"
 #include "base/util.h"
 #include "view/json_parts.h"

@@ -448,7 +448,8 @@ static int add_findings(struct json_out *o, struct view *v, struct err *err)
     return 0;
 }
 
-/* [id, name] of what input and output go to: of so many those with the most time. */
+/* [id, name] of the other ends of input and output: at most a number of those with the most
+ * time. */
 static int put_peers(struct json_out *o, struct ask *a, struct err *err)
 {
     struct peer_sums all;

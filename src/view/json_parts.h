@@ -76,7 +76,7 @@ static inline bool ask_has(const struct ask *a, enum ask_param p)
     return a->given >> p & 1;
 }
 
-/* The part of the recording that was asked for; the whole where nothing was said. */
+/* The part of the recording that was asked for; the whole where none was given. */
 struct selection ask_selection(const struct ask *a);
 
 /* Whether that is everything. */
@@ -146,7 +146,8 @@ json_t *json_wait_name(const struct view *v, uint32_t thread, int64_t index);
 /* A wait in full (json_wait.c), to be written as an answer. */
 json_t *json_wait(const struct json_out *o, struct view *v, uint32_t thread, uint32_t index);
 
-/* chain.c: whom a wait waited for, and whom that one waited for meanwhile, and so on. */
+/* chain.c: the thread that a wait waited for, the thread that this thread waited for in that time,
+ * and so on. */
 json_t *json_chain(const struct json_out *o, const struct view *v, uint32_t thread, uint32_t index);
 
 /* effects.c: the waits, starts and tasks that a thread's acts in [from, to] ended or began: sets

@@ -68,7 +68,7 @@ static void trim(struct lock_lines *c)
     }
 }
 
-/* Keep a history that was made, unless somebody else made it meanwhile; the one to be used. */
+/* Keep a history that was made, unless another thread made it first; returns the one to use. */
 static struct lock_line *keep(struct lock_lines *c, struct kept_line *k)
 {
     struct lock_line *other = find(c, k->line->lock);

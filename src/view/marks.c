@@ -24,7 +24,7 @@ static bool is_of_program(const struct view *v, const struct called *c)
     return !sites_is_jdk(trace_call(v->a->trace, call)->class_signature);
 }
 
-/* A notify that woke nobody. */
+/* A notify that woke no thread. */
 static bool mark_of_notify(const struct view *v, uint32_t thread, uint32_t act,
                            struct thread_mark *out)
 {

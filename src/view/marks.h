@@ -1,5 +1,5 @@
 /* marks.h - what threads did that no wait and no arrow shows: calls of the program's tracked
- * methods, and notifies that woke nobody. */
+ * methods, and notifies that woke no thread. */
 #ifndef ORCA_VIEW_MARKS_H
 #define ORCA_VIEW_MARKS_H
 

@@ -174,8 +174,8 @@ static const struct mark *marks_of(struct occupancy *o, uint32_t thread)
     return marks;
 }
 
-/* Before the first of so many spans that will be gone through; without marks the sums begin there,
- * too: only their differences matter.  -ENOMEM. */
+/* Before the first of that number of spans that will be gone through; without marks the sums also
+ * begin there: only their differences matter.  -ENOMEM. */
 static int cursor_init(struct cursor *c, struct occupancy *o, uint32_t thread, uint32_t first,
                        uint32_t spans)
 {
@@ -241,7 +241,7 @@ int occupancy_init(struct occupancy *o, const struct analysis *a)
 void occupancy_fini(struct occupancy *o)
 {
     for (size_t i = 0; o->marks && i < o->n_lines; i++)
-        free(atomic_load_explicit(&o->marks[i], memory_order_relaxed)); /* nobody else is left */
+        free(atomic_load_explicit(&o->marks[i], memory_order_relaxed)); /* no other thread left */
     free(o->marks);
     free(o->column);
     pthread_mutex_destroy(&o->making);

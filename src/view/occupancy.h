@@ -1,10 +1,10 @@
 /* occupancy.h - how long a thread was in each state, in any stretch of time, to the ns.
  *
  * A thread's spans are in the order of time, and those that have a length do not overlap; between
- * them it ran, or stood still for what halts.h tells.  So the time in each state before a moment is that of
- * the spans which began before it, less what the last of them has behind it.  Sums are kept at
- * every MARK_EVERY-th span: a moment costs a search and a look at fewer spans than that, at any
- * zoom, and
+ * them it ran, or was stopped by one of the causes of halts.h.  So the time in each state before a
+ * moment is that of the spans which began before it, less what the last of them has behind it.
+ * Sums are kept at every MARK_EVERY-th span: a moment costs a search and a look at fewer spans than
+ * that, at any zoom, and
  *     the sums over adjoining stretches are those over the whole (stats.h), exactly.
  *
  * Marks are made for a thread when they are first needed, and take 2 bytes a span. */
@@ -71,7 +71,7 @@ static inline uint32_t touching_count(const struct touching *x)
 
 struct pile_cell {
     uint64_t ns[PILE_COLUMNS];
-    int32_t whole[PILE_COLUMNS]; /* so many more fill this bucket and the following ones */
+    int32_t whole[PILE_COLUMNS]; /* this number more fills this bucket and the following ones */
     int64_t waits;               /* more that touch this one and the following ones; after
                                   * pile_finish: that touch this one */
 };

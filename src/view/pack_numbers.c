@@ -8,7 +8,7 @@
 
 enum {
     BYTES_MAX = 8,
-    FEW = 128, /* one number of so many may be listed apart */
+    FEW = 128, /* one number in N may be listed separately */
 };
 
 static unsigned bytes_of(uint64_t v)

@@ -76,7 +76,7 @@ static uint64_t wake_of(const struct packed_wait *p)
 
 static const struct {
     number_of *get;
-    bool woken; /* only of waits that somebody ended */
+    bool woken; /* only of waits that a thread ended */
 } columns[] = {
     {gap_of, false},   {length_of, false}, {context_of, false},
     {waker_of, false}, {how_of, true},     {wake_of, true},

@@ -63,7 +63,8 @@ static struct occupancy_cell make_cell(const struct pile_cell *c, uint64_t whole
     return cell;
 }
 
-/* Append the cells of a pile of so many threads; false: all are empty, and nothing was appended. */
+/* Append the cells of a pile of that number of threads; false: all are empty, and nothing was
+ * appended. */
 static bool put_cells(struct pile *p, uint32_t threads, size_t begin, struct buf *out)
 {
     struct occupancy_cell cells[VIEW_BUCKETS];
@@ -80,7 +81,7 @@ static bool put_cells(struct pile *p, uint32_t threads, size_t begin, struct buf
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* The columns of waits that are told one by one. */
+/* The columns of waits that are listed one by one. */
 struct waits {
     double start[VIEW_EXACT_MAX], end[VIEW_EXACT_MAX], wake[VIEW_EXACT_MAX];
     uint32_t index[VIEW_EXACT_MAX], context[VIEW_EXACT_MAX], waker[VIEW_EXACT_MAX];

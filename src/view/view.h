@@ -1,8 +1,8 @@
 /* view.h - one generation of what is known of a trace, and the answers of the view protocol
  * (docs/reference/view-protocol.md) from it.
  *
- * A view never changes after view_new: what it makes on demand (indexes, a lock's history) is kept
- * and seen by nobody before it is whole.  Every answer may be asked for by several threads at once.
+ * A view never changes after view_new: what it makes on demand (indexes, a lock's history) is kept,
+ * and is not visible before it is whole.  Every answer may be asked for by several threads at once.
  * Answers are appended to a buffer, whole; on failure nothing was appended.
  *
  * view.c        a view's life, rows        tile.c, occupancy.c      threads, pools, groups
@@ -26,7 +26,7 @@ struct view;
 enum {
     VIEW_LEVEL_MAX = 44,
     VIEW_BUCKETS = 512,    /* of a tile */
-    VIEW_EXACT_MAX = 1024, /* waits of a row in a tile that are told one by one */
+    VIEW_EXACT_MAX = 1024, /* waits of a row in a tile that are listed one by one */
     VIEW_ARROWS_MAX = 2048,
     VIEW_PATH_MAX = 4096,
     VIEW_MARKS_MAX = 2000,

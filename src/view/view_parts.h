@@ -72,7 +72,7 @@ static inline size_t view_set_size(const struct view_set *s, uint32_t i)
     return s->first[i + 1] - s->first[i];
 }
 
-/* A moment as answers give it, and back; outside of what can be told, the nearest that can. */
+/* A moment as answers give it, and back; outside of the range, the nearest moment inside. */
 static inline double view_time(const struct view *v, uint64_t time)
 {
     return (double)(int64_t)(time - v->base);
@@ -91,7 +91,7 @@ struct tile_edges {
     uint64_t at[VIEW_BUCKETS + 1];
 };
 
-/* -EINVAL: there is no such tile. */
+/* -EINVAL: no such tile. */
 int tile_edges(const struct view *v, unsigned level, int64_t i, struct tile_edges *out);
 
 static inline uint64_t tile_from(const struct tile_edges *e)

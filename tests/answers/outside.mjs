@@ -168,7 +168,7 @@ try {
     const port = await readiness(child, log, text);
     const run = await drive(child, port, log).catch((e) => { attachFailed = e; return {seconds: 0, counted: () => []}; });
     seconds = run.seconds;
-    // While clients still wait the server is told to end, as servers are.
+    // The server is asked to end while clients still wait, as servers are.
     await end(child);
     seen = await Promise.race([run.counted(), pause(2000).then(() => [])]);
 } catch (e) {

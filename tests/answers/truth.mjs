@@ -5,12 +5,12 @@
 //     load        full=CLIENTS half=CLIENTS PATH      the first is measured; without one the program measures itself
 //     pipe        FILE MS: a pipe in the program's folder, of which 4 kB are read each MS
 //     jvm         options of its JVM                  record     options of orca record and orca attach
-//     processors  N: the program is kept to so many
+//     processors  N: the program is limited to this number
 //     control     yes: nothing is wrong with it; any finding that warns is false
 //     rule        names of the finding's rule, where there is no resource
 //     resource    role of what is waited for          name, class: what it is called
 //     holder      method whose lines are marked "// holder" in the source
-//     does        what the holder does meanwhile      peer yes: with the other server; FILE: in that file of its folder
+//     does        what the holder does in that time      peer yes: with the other server; FILE: in that file of its folder
 //     share       of the time of those who wait: full, half; give or take 0.1
 //     threads     who is part of it; waiter: the method whose lines are marked "// waiter", where there is no holder
 //     removed     frames and classes that name the resource: once the cause is repaired, no finding may

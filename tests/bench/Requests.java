@@ -6,7 +6,7 @@
  * <p>On each connection asks 127.0.0.1:PORT for the paths in turn, and waits PAUSE_MS after each
  * answer. Prints "ready" after ten seconds, which warm up the server. For each line on its standard input
  * prints the longest time, in ms, that one answer took of those that came since the line before, and
- * how many these were. An answer that is no 200 ends it.
+ * how many these were. An answer other than 200 ends it.
  */
 import java.io.BufferedReader;
 import java.io.IOException;

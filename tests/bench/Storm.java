@@ -5,7 +5,7 @@
  *   <li>wait: each thread calls Object.wait with its interrupt pending. That posts the wait and the
  *       waited event without ever blocking, so it is the densest stream there is: two events for
  *       about the price of one exception.
- *   <li>pingpong: pairs of threads (THREADS is rounded up to even) hand a ball over by wait and
+ *   <li>pingpong: pairs of threads (THREADS is rounded up to even) pass a ball by wait and
  *       notify, so every event is next to a real context switch.
  *   <li>contend: all threads fight for one monitor and hold it for 20 us, too long to win by spinning.
  * </ul>

@@ -56,7 +56,7 @@ static void define(struct bank *k)
         k->threads[i] = builder_thread(&k->b, "worker");
 }
 
-/* A hold that began so many ns ago and ends now. */
+/* A hold that began that number of ns ago and ends now. */
 static void hold(struct bank *k, uint32_t thread, lock_id lock, uint64_t ago, int stack)
 {
     uint64_t now = k->clock[thread] += 50;

@@ -91,7 +91,7 @@ export const tests = {
         const legend = await p.locator('[data-lane="alloc"]').innerText();
         holds(legend.includes(`${number} ${unit}/s`), `the legend says ${legend}`);
         await shot(p, `allocs-legend-${w.kind}`);
-        // Without a mouse: what is chosen says what was allocated meanwhile.
+        // Without a mouse: the selection shows what was allocated in that time.
         await p.evaluate(([t, time]) => { window.orca.state.chosenAt.value = { row: `t${t}`, time }; window.orca.state.tab.value = "details"; }, [at.thread, at.time]);
         await p.waitForSelector("[data-test=details-allocated]");
         await settled(p);

@@ -29,7 +29,8 @@ export function slowness() {
     return (x === 0 ? 1 : 0) + Math.max(1, Math.ceil((performance.now() - began) / QUIET_MS));
 }
 
-/** Ends a hang, and nothing else: so many seconds, and so many more for each time that the machine is slower by then. */
+/** Ends a hang, and nothing else: this number of seconds, and as many more each time that the
+ * machine is found to be slower. */
 export const LIMIT_S = 60;
 
 /** For a moment: between two looks at something. */

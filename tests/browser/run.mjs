@@ -93,7 +93,7 @@ const planned = (when) => plan.map((line) => new RegExp(`^${when} +browser/(\\S+
 /** What tests/plan leaves to `./dev check`, by whole names, and what has one source each, by turns, by those without it. */
 const later = planned("check");
 const alternate = planned("alternate");
-/** Whether the N-th test of a file runs now with the M-th of so many sources. */
+/** Whether the N-th test of a file runs now with the M-th of that number of sources. */
 const now = (file, test, n, m, sources) => !alternate.some((a) => a.test(`${file}.${test}`)) || n % sources === m;
 
 /** One entry for each file and source: {name, suite, kind, tests}. */

@@ -20,7 +20,7 @@ async function withView(w, body) {
 
 // --- the hostile server ---------------------------------------------------------------------------
 
-/** It keeps all that it is told, and gives its visitors cookies by our names. */
+/** It keeps everything that it receives, and gives its visitors cookies with our names. */
 async function hostile(port, body) {
     const heard = [];
     const server = createServer((request, response) => {
@@ -209,7 +209,7 @@ export const tests = {
             await p.evaluate(() => window.orca.state.show({ from: 1e8, to: 2e8 }));
             await ready(p);
             same(p.faults, []);
-            // The page itself is told what is wrong.
+            // The page itself receives the reason.
             const answer = await q.goto(base);
             same(answer.status(), 431);
             holds(/Cookies of other servers on 127\.0\.0\.1/.test(await answer.text()), await answer.text());

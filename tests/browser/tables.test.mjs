@@ -12,7 +12,7 @@ const start = async (w, tab) => {
     return p;
 };
 
-/** Until no view computes any more. */
+/** Until no view computes. */
 /** [[key, {column: raw value}], ...] of the rows that are shown. */
 const rowsOf = (p, table) => p.$$eval(`[data-test="${table}"] .table-rows [role=row]`, (rows) => rows.map((r) =>
     [r.dataset.key, Object.fromEntries([...r.children].map((c) => [c.dataset.column, c.dataset.ns ?? c.dataset.count ?? c.textContent]))]));

@@ -297,7 +297,7 @@ export const tests = {
             window.before = now;
             return now.reduce((n, v, k) => n + (v === before[k] ? 0 : 1), 0);
         });
-        /** Until nothing moves any more. */
+        /** Until nothing moves. */
         const still = async () => {
             let same = 0;
             await until(async () => (same = await changed() === 0 ? same + 1 : 0) >= 3, "nothing moves", () => drawn(p));

@@ -19,7 +19,7 @@ static void need(bool ok)
 
 enum { ADDRESSES = 4096, STEP = 8 };
 
-/* An address's symbol reaches over it, its name is a text, and its lines are so many at most. */
+/* An address's symbol reaches over it, its name is a text, and its number of lines is limited. */
 static void check_table(const struct symtab *s, struct code_lines *lines)
 {
     struct buf b = {0};

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Two versions of one program: "AllocChange SMALL EXTRA KEPT" allocates so many objects of each class in a round,
+ * Two versions of one program: "AllocChange SMALL EXTRA KEPT" allocates that number of objects of each class in a round,
  * and never lets go of those of Kept. A round sleeps, each third one collects. At least 60 rounds, and four times
  * as long as the JVM took to start, so that most of a recording is rounds. What it has allocated it prints as
  * "allocated CLASS COUNT".

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 /**
  * Allocates known numbers of objects: "Allocs N KIND..." does each kind N times, and prints what it has allocated
  * as "expect CLASS COUNT THREAD PLACE", PLACE the beginning of the innermost frame. Objects that it keeps are
- * told as "live CLASS COUNT", those that it does not as "dead CLASS COUNT".
+ * printed as "live CLASS COUNT", those that it does not as "dead CLASS COUNT".
  *
  * -Dgo=FILE: wait, with a line "ready", until that file is there; -Dafter=MS: wait behind, with a line "done".
  */

@@ -1,8 +1,8 @@
 import java.lang.reflect.Field;
 
 /**
- * Holds the lock of Thread's map of ClassValues, in which the agent's is not any more, until a line comes: who allocates a
- * Thread meanwhile would wait for it, and a native thread that is attached to the JVM allocates one.
+ * Holds the lock of Thread's map of ClassValues, in which the agent's no longer is, until a line comes: who allocates a
+ * Thread until then would wait for it, and a native thread that is attached to the JVM allocates one.
  *
  * <p>Needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}, and the group alloc.
  */

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public class CallTraces {
     static final int MARK = 0x4567, OTHER_MARK = 0x4589;
 
-    /** The trace of this thread against GetStackTrace, at most so many frames; "" or what differs. */
+    /** The trace of this thread against GetStackTrace, up to that number of frames; "" or the difference. */
     static native String compare(int depth);
 
     /** The id of the first Java frame whose method has that name in the trace of this thread; 0: none; -1: no such frame. */

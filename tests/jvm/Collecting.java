@@ -1,6 +1,6 @@
 /* A program that collects: Collecting [MB [KEPT]]
  *
- * First it allocates so many MB (default 0) of objects of 10,000 bytes, of which the last KEPT (default 500) stay.  Then commands
+ * First it allocates MB megabytes (default 0) of objects of 10,000 bytes, of which the last KEPT (default 500) stay.  Then commands
  * come by standard input, each answered by a line of its own name: "gc" calls System.gc(), "again" allocates as much
  * again, "end" ends.
  * Before the first command it prints "ready", and waits for the collector once: a collection at least has been.

@@ -1,8 +1,8 @@
 import java.lang.reflect.Field;
 
 /**
- * A virtual thread meets a class first while somebody holds the lock that ClassValue needs for that; another one
- * allocates 1000 objects on the same carrier, if that is free meanwhile, and behind it. Run with one carrier, and
+ * A virtual thread meets a class first while a thread holds the lock that ClassValue needs for that; another one
+ * allocates 1000 objects on the same carrier, if it is free in that time, and after it. Run with one carrier, and
  * with java.lang open. Prints what it has allocated, as Allocs does.
  */
 public class FirstMet {

@@ -3,7 +3,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A heap that stands still: 5,000 lists in a static map, a list of 100,000 entries, 1,000 strings. */
+/** A heap that does not change: 5,000 lists in a static map, a list of 100,000 entries, 1,000 strings. */
 public class HeapShapes {
     static class Entry {
         Entry next;

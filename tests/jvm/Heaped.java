@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keeps objects whose references are known: "Heaped [MB]", with so many MB of small objects beside them.
+ * Keeps objects whose references are known: "Heaped [MB]", with MB megabytes of small objects beside them.
  *
  *   static Holder root -> Holder "outer" -> Holder "inner" -> Leaf { int[3] {7, 8, 9}, name "leaf", self }
  *   static Object[] row: 0 the Leaf, 1 null, 2 a String with what JSON and terminals do not take

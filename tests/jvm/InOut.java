@@ -18,7 +18,7 @@ public final class InOut {
     static Thread current;
 
     interface Call {
-        /** Waits, and says for whom. */
+        /** Waits, and says for what. */
         String run() throws Exception;
     }
 
@@ -199,7 +199,7 @@ public final class InOut {
             }
             return file.toString();
         }, null);
-        // One byte each: of megabytes the time to copy them is no wait (is_long of agent/on_io.c), and it may take all of the call.
+        // One byte each: of megabytes the time to copy them is not a wait (is_long of agent/on_io.c), and it may take all of the call.
         does("streamer", "output", 0, () -> {
             try (FileOutputStream out = new FileOutputStream(file.toFile())) {
                 out.write(1);

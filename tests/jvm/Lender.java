@@ -3,7 +3,7 @@ package org.apache.lend;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A pool as a library has it: so many things, taken and given back. */
+/** A pool as a library has it: a number of things, taken and given back. */
 public class Lender {
     /** Fair: else who gives takes again before those who wait are awake, and beside other programs the same few have all for seconds. */
     private final ReentrantLock lock = new ReentrantLock(true);

@@ -40,7 +40,7 @@ public class ManyLocks {
                 held.set(i);
                 Sync.state(Thread.State.BLOCKED, blocker);
                 if (i % 10 == 0)
-                    Thread.sleep(1); // so long that the owner can be read
+                    Thread.sleep(1); // long enough for the owner to be read
             }
             until(passed, i);
         }

@@ -377,7 +377,7 @@ public final class Purposes {
         things.give(thing);
     }
 
-    /** As gRPC's blocking stub does: who waits runs what comes in meanwhile. */
+    /** As gRPC's blocking stub does: the waiting thread runs what comes in until then. */
     static final class Meanwhile implements java.util.concurrent.Executor {
         private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
         private volatile Thread waiter;

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A JVM to attach to again and again. Its threads start, sleep, park and are woken so often that the native
- * methods behind these are compiled, and it has classes with constants that are not numbers. Told "used" it
- * collects what can be collected and prints "used BYTES" of metaspace; told "constants" it prints how
- * many constants these classes have; told "numbers" it prints what its numbers are.
+ * methods behind these are compiled, and it has classes with constants that are not numbers. On "used" it
+ * collects what can be collected and prints "used BYTES" of metaspace; on "constants" it prints how
+ * many constants these classes have; on "numbers" it prints what its numbers are.
  */
 public class Reattached {
     /** Nothing in it is to be rewritten for any group, but its code looks so (an operand of 0xbc). */

@@ -1,4 +1,4 @@
-/* Monitors that are taken again after Object.wait.
+/* Monitors that are reacquired after Object.wait.
  *
  * keeps     "notifier" notifies "waiter" and keeps the monitor until 300 ms have passed; then "main" blocks
  *           once on the same monitor, which "other" keeps until main is seen to block, and for 10 ms more

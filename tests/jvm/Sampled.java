@@ -41,7 +41,7 @@ public class Sampled {
                     if (Files.readString(t.resolve("comm")).trim().equals(name))
                         return t;
             } catch (IOException e) {
-                continue; /* another thread ended meanwhile */
+                continue; /* another thread ended during that */
             }
     }
 

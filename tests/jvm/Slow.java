@@ -1,4 +1,4 @@
-/* Methods that hold threads up in ways of their own: nothing but their calls is recorded.
+/* Methods that block threads in ways of their own: nothing but their calls is recorded.
  *
  * Two threads call Gate.pass on one gate, 5 times each, which computes for 20 ms each time, and Gate.look
  * 100 times each, which does nothing.  "notifier" ends a wait of "waiter" and keeps the monitor for 20 ms. */

@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
  * Events of every kind, each at the end of stacks of many shapes: Stacks N [part ...].
  *
  * Each part runs in a thread of its own until it has made at least N events; "java-agent" as a part retransforms
- * this class again and again meanwhile (as -javaagent, too). Prints "done".
+ * this class again and again until then (as -javaagent, too). Prints "done".
  */
 public class Stacks {
     static final Object lock = new Object();

@@ -1,6 +1,6 @@
 /* Programs that go on until somebody stops them: Stopped HOW.  Each prints "ready" when it is time to.
  *
- *     hooks      a worker computes; told to stop by a shutdown hook it only waits, without a limit, as main has done all the
+ *     hooks      a worker computes; asked to stop by a shutdown hook it only waits, without a limit, as main has done all the
  *                while; the hook returns when it does
  *     accept     virtual threads: one waits for a connection, the others for what it would hand them; main for the first
  *     handled    the program has a handler of its own for SIGTERM, and ends by itself some time after that */

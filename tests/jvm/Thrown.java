@@ -90,7 +90,7 @@ class ThrownRounds {
         return n;
     }
 
-    /** Whether there were so many instructions. */
+    /** Whether there were as many instructions. */
     static boolean round(String name, int expected, IntSupplier shape, Object[] locks, int first, int second) {
         boolean came = false;
         int got = 0;

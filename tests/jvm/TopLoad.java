@@ -2,7 +2,7 @@
  *
  *   holder    has LOCK 30 of every 100 ms, and sleeps
  *   victim    wants LOCK each millisecond: blocked nearly as long as holder has it, owner holder
- *   locker    owns a ReentrantLock, and sleeps;   locked   parks for it: always held up, owner locker
+ *   locker    owns a ReentrantLock, and sleeps;   locked   parks for it: always blocked, owner locker
  *   sleeper   sleeps;   joiner   joins it;   parker   parks for nothing;   waiter   is in Object.wait
  *   one whose name has an umlaut, an escape sequence and a direction mark sleeps, too
  *   main      reads its standard input: running, as far as waits go

@@ -4,7 +4,7 @@ import java.util.concurrent.*;
 
 /**
  * Four workers share two connections to a server that takes 50 ms for an answer: they wait for a connection or for the
- * server. TwoLines ROUNDS: so many questions of each. Prints "server ADDRESS:PORT".
+ * server. TwoLines ROUNDS: this number of questions of each. Prints "server ADDRESS:PORT".
  */
 public final class TwoLines {
     /** Fair: whoever puts one back cannot take it before a worker that waits, however slow that is to come. */

@@ -55,7 +55,7 @@ public class Unmounted {
 
     static final String[] KINDS = {"park", "parknanos", "sleep", "wait", "waitms", "enter", "lock", "await", "spin"};
 
-    /** Where a holder stays until it is told to go on. */
+    /** Where a holder stays until it is asked to go on. */
     static final class Stay {
         final String kind;
         final Object other = new Object();

@@ -385,7 +385,7 @@ static int without_native(agct_frame *f, int n)
 }
 
 /* Between two places that the compiler described the innermost inlined methods are guesses, of
- * both; so besides whole stacks the frames are counted that agree from the outermost on. */
+ * both; so, in addition to whole stacks, frames that agree from the outermost on are counted. */
 static void compare(const CallFrame *mine, int n, const agct_trace *a)
 {
     agct_frame ours[DEPTH];
@@ -403,7 +403,7 @@ static void compare(const CallFrame *mine, int n, const agct_trace *a)
     count(&their_frames, k);
 }
 
-/* With C and C++ asked for, too: what is there besides must be the same. */
+/* Also with C and C++ asked for: the other frames must be the same. */
 static void compare_with_c(const CallFrame *mine, int n, void *context)
 {
     CallFrame with_c[DEPTH];

@@ -1,4 +1,4 @@
-/* A host that is no HotSpot JVM: loads the agent as a JVM does, shows it a JVMTI environment of
+/* A host that is not a HotSpot JVM: loads the agent as a JVM does, shows it a JVMTI environment of
  * another make, and ends with what Agent_OnLoad returned.
  *
  *   fake_jvm AGENT OPTIONS jvmti     GetEnv gives an environment that knows system properties and

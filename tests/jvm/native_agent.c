@@ -160,7 +160,7 @@ static int top_frames(const struct walk *w, int n)
 /* libgcc's: what backtrace() goes by. */
 static void *(*find_fde)(void *pc, void *bases);
 
-/* Frames of C from the innermost on.  The truth ends where there is no table. */
+/* Frames of C from the innermost on.  The truth ends where a table is missing. */
 static bool same_c(const struct walk *w, int top, void *const *truth, int n)
 {
     void *bases[3];

@@ -362,7 +362,7 @@ test_later_jvm() {
     wait "$jvm" || fail "the program ended with $?"
 }
 
-# A JVM that archives its classes dies where one was changed (25): none is, and that is said.
+# A JVM that archives its classes dies where one was changed (25): none is, and a message says so.
 test_archived_classes() {
     need_jdk 25
     "$TOOLS/jar" cf classes.jar -C "$CLASSES" . || fail "jar"

@@ -33,7 +33,7 @@ compare() { # FILE
         END {
             for (i = 1; i <= n; i++) {
                 twin = 0
-                for (k = 1; k < i; k++) # the same told twice counts together
+                for (k = 1; k < i; k++) # the same printed twice counts together
                     if (class[k] == class[i] && thread[k] == thread[i] && place[k] == place[i])
                         twin = k
                 if (twin) { want[twin] += want[i]; want[i] = -1 }
@@ -132,7 +132,7 @@ without_stacks() { # ARGUMENT of allocs...
     lost_none
 }
 
-# Where the threads count themselves, as where each object is told.
+# The same whether the threads count themselves or each object is reported.
 test_without_stacks_compiled_otherwise() {
     for option in -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation -XX:+UseZGC -XX:+UseParallelGC \
         -XX:-UseCompressedOops -XX:ObjectAlignmentInBytes=16; do
@@ -157,7 +157,7 @@ test_virtual_threads() {
     compare out
 }
 
-# Who waits while its class is described keeps its carrier, which else would tell of nothing any more.
+# Who waits while its class is described keeps its carrier, which otherwise would no longer report anything.
 test_virtual_threads_that_wait_for_a_description() {
     need_jdk 21
     run_traced 0 events=threads+alloc -Xmx64m -Djdk.virtualThreadScheduler.parallelism=1 \

@@ -41,7 +41,7 @@ test_init_from_java() {
     has out "a thread that is not attached was refused"
 }
 
-# Several threads at once, with classes that are prepared and signals that come before, meanwhile and after.
+# Several threads at once, with classes that are prepared and signals that come before, during and after that.
 test_init_race() {
     run_java late,all,signal=20 -- CallTraces race
     has out "compared 2400"

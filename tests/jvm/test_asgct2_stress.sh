@@ -62,7 +62,7 @@ program() { # NAME
     esac
 }
 
-# What is still running when the time is up is told to end, and must.
+# Whatever is still running at the end of the time gets a signal to end, and must.
 end_it() { # NAME MODE
     local pid end=$((SECONDS + 90))
     pid=$(cat pid)
@@ -90,7 +90,7 @@ run_program() { # NAME MODE SECONDS
     status=$?
     ls hs_err* core* >/dev/null 2>&1 && fail "$1 $2: a crash: $(grep -h -A 12 'SIG\|Problematic' hs_err* | head -n 40)"
     grep -h '^asgct2: bad' sums.* 2>/dev/null | grep -qv ' 0$' && fail "$1 $2: $(cat sums.*)"
-    # How much Tomcat gets done in its time is no matter here.
+    # How much Tomcat gets done in its time does not matter here.
     if [ -z "$ended" ] && [ $status != 0 ] && [ $status != 77 ] && ! grep -q 'only [0-9]* requests' program.out; then
         fail "$1 $2: exit status $status: $(tail -n 5 program.out)"
     fi

@@ -6,7 +6,7 @@ finish() {
     leave_no_jvm
 }
 
-# The program in the background, ready: "jvm" is its pid; what is said to descriptor 9 it obeys.
+# The program in the background, ready: "jvm" is its pid; it obeys lines written to descriptor 9.
 launch() { # JVM-OPTION... -- [ARGUMENT...]
     launch_told Attachable "$@"
 }
@@ -367,7 +367,7 @@ test_query_a_deadlock() {
     kill -KILL "$jvm"
 }
 
-# What is wrong is said here, not on the JVM's terminal; the JVM goes on.
+# The error is reported here, not on the JVM's terminal; the JVM goes on.
 test_mistakes() {
     launch --
     run 1 "$ORCA" attach "$jvm" --options zzz=1

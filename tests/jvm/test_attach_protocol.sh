@@ -271,7 +271,7 @@ test_other_user() {
     unharmed
 }
 
-# Attached to at once after exec, again and again: served, or told that it is still starting.
+# Attached to at once after exec, again and again: served, or answered that it is still starting.
 test_starting() {
     build
     local i late=0

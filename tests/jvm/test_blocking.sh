@@ -75,7 +75,7 @@ check_all() { # [virtual]
     while read -r kind enter class owner cause; do
         check_kind "$kind" "$enter" "$class" "$owner" "$cause"
     done <<<"$TABLE"
-    # what belongs to a kind besides
+    # the other fields of a kind
     same "$(grep -cE ' semaphore-waiter semaphore_acquire_(enter|exit) ' all)" 2
     same "$(awk '$2 == "semaphore-waker" && $3 == "semaphore_release" { at = $1 }
         $2 == "semaphore-waiter" && $3 == "semaphore_acquire_exit" { ended = $1 }

@@ -77,7 +77,7 @@ test_a_trace_that_was_moved() {
     good_trace recovered
 }
 
-# While it runs, recorded or just ended; also when its trace was removed meanwhile.
+# While it runs, recorded or just ended; also when its trace was removed in that time.
 test_a_jvm_that_lives() {
     need_users
     launch -- "$(agent "")"

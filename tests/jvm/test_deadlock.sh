@@ -43,7 +43,7 @@ reported() { # TRACE
 
 must_report() { # TRACE
     reported "$1" || fail "$1: $(jq -c .deadlocks json | head -c 2000)"
-    # what is known of the threads is no guess: they waited all the while
+    # the data about the threads are not a guess: they waited all the time
     same "$(jq '[.threads[] | select(.name | test("^[0-9]+-[0-9]+$")) | .held_up_ns > 100000000 and (.incomplete | not)] | all' json)" true
 }
 

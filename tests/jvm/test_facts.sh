@@ -45,7 +45,7 @@ judge() {
     }' events
 }
 
-# What is lost is said in these words.
+# Losses are reported in these words.
 said_of() {
     case $1 in
     owners) echo "recorded as unknown|owners of monitors are unknown" ;;

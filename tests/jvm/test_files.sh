@@ -81,7 +81,7 @@ test_a_complete_trace_is_replaced() {
     info
     [ "$(value pid)" != "$first" ] || fail "the old trace is still there"
     same "$(ls ./*.otrace)" ./app.otrace
-    : >app.otrace # an empty file is no loss, either; a fresh one may be another JVM's
+    : >app.otrace # nor is an empty file a loss; a fresh one may be another JVM's
     touch -d '1 minute ago' app.otrace
     run 0 to app.otrace Ends return
     good_trace complete
@@ -205,7 +205,7 @@ good_trace_of() { # TRACE
     same "$(matching ' blocker monitor_contended_enter .* owner=main ')" 1
 }
 
-# A child that is no JVM holds nothing of the recording: neither its files nor its rings.
+# A child that is not a JVM holds nothing of the recording: neither its files nor its rings.
 # The rings' file was made without a name: /proc goes on calling it "/dev/shm/#INODE (deleted)".
 test_a_child_inherits_nothing() {
     cat >look <<'END'

@@ -86,7 +86,7 @@ test_g1() {
     same "$(matching ' gc_finish collector=G1_full_collection cause=System\.gc\(\) ')" 1
 }
 
-# Marking beside the threads is no pause, and nobody says that it is a cycle of known length.
+# Concurrent marking is not a pause, and is not reported as a cycle of known length.
 test_g1_marking() {
     collect 100 -XX:+UseG1GC -XX:+ExplicitGCInvokesConcurrent
     say gc gc
@@ -103,7 +103,7 @@ test_g1_marking() {
 # Cycles are heard of from half a second after the first pause on, each some time after its end.
 
 CYCLES=' gc_cycle collector=[^ ]*Cycles cause=System\.gc\(\) '
-# Of the running JVM: there are so many cycles at least.
+# Of the running JVM: at least this number of cycles.
 heard() { # CYCLES
     "$ORCA" dump "$jvm" >/dev/null && events && [ "$(matching "$CYCLES")" -ge "$1" ]
 }
@@ -125,7 +125,7 @@ collect_in_cycles() { # JVM-OPTION...
     end
     n=$(matching "$CYCLES")
     at_least $((calls + 3)) "$n" "times that it was called, cycles"
-    # each is told as a cycle with its pauses
+    # each is recorded as a cycle with its pauses
     same "$(in_report cycle '"System\.gc\(\)"')" "$n"
     grep -E '"kind": "cycle".*"System\.gc\(\)"' report.json | sed -E 's/.*"pauses": ([0-9]+).*/\1/' >pauses
     same "$(awk '$1 < 2' pauses | wc -l)" 0
@@ -135,7 +135,7 @@ collect_in_cycles() { # JVM-OPTION...
         if ($9 + 0 > $10 + 0 || $10 + 0 > 209715200 || $9 + 0 < 2000000) print }' events)" ""
 }
 
-# The log's and the trace's sizes of the last three collections, within what is allocated meanwhile.
+# The log's and the trace's sizes of the last three collections, within what is allocated in that time.
 cycles_agree_with_log() { # SED-EXPRESSION: log line to "BEFORE AFTER"
     sed -nE "$1" gc.log | tail -n 3 >wanted
     awk '$3 == "gc_cycle" && $5 == "cause=System.gc()" { sub(/before=/, "", $8); sub(/used=/, "", $9)
@@ -226,7 +226,7 @@ findings() { # prints the rules of the report's findings, but for pauses: they m
     sed -nE 's/.*"rule": "([^"]*)".*/\1/p' report.json | grep -vx gc-pauses
 }
 
-# 16 MB that live in a heap of 24 are said; 5 MB in 200 are not, however much is allocated.
+# 16 MB that live in a heap of 24 are reported; 5 MB in 200 are not, however much is allocated.
 heap_of() { # COLLECTOR MB KEPT RULES
     launch_told Collecting "$(agent events=gc)" "-Xmx$2m" "-XX:+Use$1GC" -- 2000 "$3"
     end

@@ -88,7 +88,7 @@ object_is_right() {
     lacks java.err Exception
 }
 
-# An object that nothing refers to is told to be dead after a collection.
+# An object that nothing refers to is reported dead after a collection.
 lives_right() {
     local n
     n=$(number_of 'Heaped\$Holder' | sed -n 3p)

@@ -56,7 +56,7 @@ test_idle_threads_are_idle() {
     lacks report "LinkedBlockingQueue: "
 }
 
-# A server's main thread waits for its end so: nobody holds it up.
+# A server's main thread waits for its end like this: no thread blocks it.
 test_an_answer_that_has_not_come() {
     start_traced "" HeldUp forever
     wait_for 60 grep -q '^waits' out

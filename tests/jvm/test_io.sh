@@ -89,7 +89,7 @@ finish() {
     leave_no_jvm
 }
 
-# Event loops of native transports wait in other calls than the JDK's; one that only looks is no wait.
+# Event loops of native transports wait in other calls than the JDK's; a call that only looks is not a wait.
 test_selects() {
     ${CC:-cc} -shared -fPIC -O1 -I"$JNI_INCLUDE" -I"$JNI_INCLUDE/linux" -o libselects.so "$ROOT/tests/jvm/selects.c" || fail "cannot build"
     local native=
@@ -102,7 +102,7 @@ test_selects() {
     same "$(cat waits)" "$(printf 'Selects.pwait(native)\nSelects.pwait2(native)')"
 }
 
-# What does not block is no event; the names of peers and files are not told.
+# A call that does not block is not an event; the names of peers and files are not recorded.
 test_options() {
     run 0 sh -c "(echo; echo) | \"\$0\" \"\$@\"" "$JAVA" "$(agent io=50ms,iodetails=hashed)" -XX:-UsePerfData -cp "$CLASSES" InOut platform
     events -k io

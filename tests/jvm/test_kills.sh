@@ -71,7 +71,7 @@ overwritten() {
     [ "$(value evicted_total)" -gt 0 ]
 }
 
-# The recovered trace says what a live one said: how much of the beginning is no longer there.
+# The recovered trace says the same as a live one: how much of the beginning is no longer there.
 test_sigkill_of_a_flight_recorder_that_has_overwritten() {
     start_traced maxsize=4m,full=block -Xmx48m -XX:+UseSerialGC WaitStorm 4 100000000
     wait_for 60 test -s "$TRACE"
@@ -93,7 +93,7 @@ test_sigkill_at_the_start() {
     local i seen=0 began=${EPOCHREALTIME/[.,]/} most_ms
     for i in $(seq 1 $((KILLS * 8))); do
         start_traced "" -Xmx48m -XX:+UseSerialGC Ends wait
-        if [ "$i" = 1 ]; then # as early as there is something to recover: so long it takes here
+        if [ "$i" = 1 ]; then # as early as there is something to recover: the time that it takes here
             wait_for 60 test -s "$TRACE"
             most_ms=$(((${EPOCHREALTIME/[.,]/} - began) / 600))
         else

@@ -43,7 +43,7 @@ test_stacks() {
     done
 }
 
-# Nothing is missing: nothing is said.
+# Nothing is missing: no message.
 test_nothing() {
     without nothing ""
     same "$(cat lacking)" ""

@@ -77,7 +77,7 @@ test_starved_pool() {
     same "$(first ".holders[0].at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
 }
 
-# Threads that wait for work are no finding.
+# Threads that wait for work are not a finding.
 test_idle() {
     run_traced 0 "" Lent idle 2
     "$ORCA" report --json "$TRACE" >json || fail json
@@ -85,7 +85,7 @@ test_idle() {
     same "$(jq -r '[.findings[].rule | select(. != "serial-phase" and . != "sleep-on-path")] | join(" ")' json)" ""
 }
 
-# Whose answers wait for others' answers is no cause: the end of the chain is.
+# A thread whose answers wait for others' answers is not the cause: the end of the chain is.
 test_chain() {
     run_traced 0 "" Lent chain 2
     "$ORCA" report --json "$TRACE" >json || fail json

@@ -14,7 +14,7 @@ test_quick_compiler() { overflow -XX:TieredStopAtLevel=1; }
 test_compiled() { overflow; }
 
 # Every callback, probe and wrapped method on the last pages of a stack (LastPage.java), with stacks that are asked for deeper
-# than these pages have room for: they are cut, and that is said.
+# than these pages have room for: they are cut, and a message says so.
 last_page() { # DEPTH EVENTS KIND...
     local depth=$1 events=$2
     shift 2

@@ -6,7 +6,7 @@ MS=1200
 [ "$LONG" = 0 ] || MS=20000
 
 # Each owner_stack event against the truth's "phase" lines: the owner was in Owner.own (or a rival in want) then,
-# down to the thread's run; and where its stack names a phase's method, that one was being executed.  Into "agreed": stacks, and those of
+# down to the thread's run; and where its stack names a phase's method, that method was being executed.  Into "agreed": stacks, and those of
 # them in a phase, and how many phases' methods were seen.
 compare() { # TRUTH
     events -s -k owner_stack

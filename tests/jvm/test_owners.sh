@@ -35,7 +35,7 @@ test_shenandoah() {
 
 # --- ways of locking ----------------------------------------------------------------------------
 # JDK 17: biased.  From 21 on a flag has all three ways, the lock record on the owner's stack by default on 21; JDK 25 does not
-# publish that one's address, so a monitor that was never contended before has no known owner.
+# publish the address of that thread, so a monitor that was never contended before has no known owner.
 locking() { # MODE UNKNOWN-PERCENT
     need_flag -XX:+UnlockExperimentalVMOptions -XX:LockingMode="$1"
     owners "$2" -XX:+UnlockExperimentalVMOptions -XX:LockingMode="$1"

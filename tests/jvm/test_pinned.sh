@@ -61,7 +61,7 @@ starved() { # HOW
     same "$(pinned_threads)" 2
     grep -qE ': [0-9]+ waits, [0-9.]+ m?s; 2 virtual threads kept a carrier; .*; 8 virtual threads waited for a carrier in that time, [0-9.]+ m?s; wait in Pinned.rest' text ||
         fail "$(cat text)"
-    # neither are the carriers running meanwhile, nor those who wait for one (how long they run before and after is the machine's)
+    # neither are the carriers running in that time, nor those who wait for one (how long they run before and after is the machine's)
     local pinned life
     pinned=$(awk '$3 == "pinned" { since[$2] = $1 } $3 == "park_exit" && $2 in since { ns += ($1 - since[$2]) * 1e9; delete since[$2] }
         END { printf "%d", ns }' events)

@@ -131,6 +131,6 @@ test_changed_again() {
     same "$(changed_by | comm -13 before - | cut -d ' ' -f 2- | sort -u | grep -v '^Reattached')" java.lang.Object
     end
 }
-changed_by() { # "NUMBER CLASS", each time that one was changed
+changed_by() { # "NUMBER CLASS", each time that a class was changed
     sed -n 's/.*redefined name=\([^,]*\),.*/\1/p' redefined | awk '{ print ++n[$1], $1 }' | sort
 }

@@ -1,4 +1,4 @@
-# orca record around commands that are no JVM: status, signals, environment, messages.
+# orca record around commands that are not a JVM: status, signals, environment, messages.
 # jdk: any
 
 export ORCA_AGENT=$STUB

@@ -6,7 +6,7 @@ finish() {
     leave_no_jvm
 }
 
-# Attachable in the background; what is said to descriptor 9 it obeys.
+# Attachable in the background; it obeys lines written to descriptor 9.
 launch() { # JVM-OPTION... -- [ARGUMENT...]
     launch_told Attachable "$@"
 }
@@ -118,7 +118,7 @@ changed_or_contended() { # FILES TIMES
     [ "$(files | grep -c .)" -ge "$1" ] || contended "$2"
 }
 
-# A kill at any moment, most of them near a change: so many files at most, however slowly the program contends.
+# A kill at any moment, most of them near a change: at most this number of files, however slowly the program contends.
 kills() { # ROUND...
     local i
     for i; do

@@ -84,7 +84,7 @@ logging() {
     "$JDK/bin/jcmd" "$jvm" VM.log list | sed -n '/^Log output configuration/,$p'
 }
 
-# Attached twice; the JVM's log is configured as before, whatever was done to it meanwhile; nothing stays open.
+# Attached twice; the JVM's log is configured as before, whatever was done to it in between; nothing stays open.
 test_attach() {
     launch
     [ -x "$JDK/bin/jcmd" ] || skip "this JVM has no jcmd"

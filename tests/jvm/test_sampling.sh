@@ -67,7 +67,7 @@ test_cpu_by_perf_events_short() {
     cpu_adds_up cpu=100us,cpuclock=perf
 }
 
-# Threads that stand still are known without being woken, however often they are looked at.
+# Blocked threads are known without being woken, however often they are looked at.
 test_wall_wakes_nobody() {
     local name life n all
     run_traced 0 "events=threads+wall,wall=1ms" -Xmx64m Sampled 500
@@ -106,7 +106,7 @@ test_looks() {
     same "$(matching ' wall_sample ')" 0
 }
 
-# Who waits for a processor in a native method does not stand still there.
+# A thread that waits for a processor in a native method does not block there.
 test_looks_preempted() {
     local ms
     for ms in 800 4000 20000; do # until there are some, on a busy machine
@@ -191,7 +191,7 @@ test_places() {
     lacks out DebugNonSafepoints
 }
 
-# Where the holder of a lock computes is told by looks alone, as orca record takes them by default.
+# Looks alone show where the holder of a lock computes, as orca record takes them by default.
 test_holder_computes() {
     run 0 "$ORCA" record -o "$TRACE" -- "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" BusyHolder 60
     no_crash

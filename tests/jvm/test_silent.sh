@@ -1,5 +1,5 @@
 # JVMs that are stopped, and agents that do not answer, or without an end: every command says so, soon, and ends
-# when it was told to. No limit of time is tried out here: the default limits are longer than a test may take.
+# when it was asked to. No limit of time is tried out here: the default limits are longer than a test may take.
 # timeout: 120
 . "$ROOT/tests/jvm/traced.sh"
 

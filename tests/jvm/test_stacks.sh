@@ -102,7 +102,7 @@ test_frozen_shenandoah() {
     at_least "$(told orca.stacks 'partly in the heap')" 100 "stacks by JVMTI"
 }
 
-# Of allocations, what a trail told is what a walk tells then, with code that comes, goes and is deoptimized, and stacks
+# For allocations, a trail gives the stack that a walk gives then, with code that comes, goes and is deoptimized, and stacks
 # that differ in one frame, one bytecode, one depth.
 trails() { # OPTIONS JVM-FLAG... [-- PART...]
     local options=events=threads+alloc${1:+,$1}

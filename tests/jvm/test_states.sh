@@ -12,7 +12,7 @@ reports() { # HOW: platform or virtual [OPTIONS]
     cp out all
 }
 
-waits_for_input() { # LOOKS TEXT: so many say so at least, of each
+waits_for_input() { # LOOKS TEXT: at least this number of looks show it, for each
     local name
     # The three that wait for input hardly run, by the table of threads and the bottle graph; the loop may be ready to for long
     # on a machine that has much to do.

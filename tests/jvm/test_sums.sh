@@ -217,8 +217,8 @@ test_attached_and_copied_in_a_stretch() {
     done
 }
 
-# A stretch that a look interrupts was told when the look began: told again, it would cover the look.
-copied_at_looks() { # N: copies it until it has so many looks
+# A stretch that a look interrupts was written when the look began: written again, it would cover the look.
+copied_at_looks() { # N: copies it until it has that number of looks
     rm -f copy.otrace
     "$ORCA" dump "$jvm" -o copy.otrace >/dev/null 2>&1 || fail "no copy"
     [ "$("$ORCA" events -k summing copy.otrace | grep -c goes_on=2)" -ge "$1" ]

@@ -40,7 +40,7 @@ test_names_of_threads() {
     no_crash
 }
 
-# Files whose names hold a colour, an override, an Arabic letter mark, a C1 control, a byte that is no text and a line.
+# Files whose names hold a colour, an override, an Arabic letter mark, a C1 control, a byte that is not text and a line.
 test_names_of_files() {
     export LC_ALL=C.UTF-8
     local odd file

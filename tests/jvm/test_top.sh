@@ -10,7 +10,7 @@ finish() {
     leave_no_jvm
 }
 
-# The program in the background, ready: "jvm" is its pid; what is said to descriptor 9 it obeys.
+# The program in the background, ready: "jvm" is its pid; it obeys lines written to descriptor 9.
 launch() { # JVM-OPTION...
     launch_told TopLoad "$@" --
 }
@@ -359,7 +359,7 @@ test_screen() {
     press p
     see 'p continue'
     cp screen paused
-    # another top draws three pictures meanwhile: its clock is this one's
+    # another top draws three pictures in that time: its clock is this one's
     run 0 "$ORCA" top "$jvm" --json -n 3
     screen
     same "$(cat screen)" "$(cat paused)"

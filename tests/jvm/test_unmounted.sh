@@ -24,7 +24,7 @@ test_owners_all_groups() {
 
 test_owners_checked_jni() { facts 2 -Xcheck:jni; }
 
-# Objects that share an identity hash are told apart, or their owners are not known.
+# Objects that share an identity hash are distinguished, or their owners are unknown.
 test_one_hash_for_all() {
     run_traced 0 "" -Xmx96m -XX:+UnlockExperimentalVMOptions -XX:hashCode=2 Unmounted facts 2
     check_owners out '^h-'
@@ -33,7 +33,7 @@ test_one_hash_for_all() {
     same "$wrong wrong" "0 wrong"
 }
 
-# What it does not hold any more is not its.
+# What it no longer holds is not its.
 test_given_back() {
     run_traced 0 "" -Xmx64m -XX:+UseSerialGC Unmounted after 96
     owners_are_right out 1 '^[ab]-'

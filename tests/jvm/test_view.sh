@@ -167,7 +167,7 @@ test_who_may_ask() {
     end_view
 }
 
-# Who is no user of this machine that we know of reads what a browser is started with: it opens nothing.
+# An unknown user of this machine reads what a browser is started with: it opens nothing.
 test_what_a_browser_is_started_with() {
     local runner=() i said file token
     record

@@ -81,7 +81,7 @@ test_many_that_come_and_go() {
     "$ORCA" report --all "$TRACE" >report || fail "orca report"
 }
 
-# Who ended before the recording began is no thread of it, though somebody unparks it; who lives and had no event is one.
+# A thread that ended before the recording began does not belong to it, though another unparks it; a live thread without an event does.
 test_who_had_ended_before() {
     launch_told Virtual -- gone
     run 0 "$ORCA" attach "$jvm" -o "$TRACE"

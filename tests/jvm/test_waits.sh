@@ -117,7 +117,7 @@ test_filtered_waits() {
     same "$(matching ' wait_(enter|exit) ')" 0
 }
 
-# An InterruptedException counts in the thread that throws it; one that is only made is no interrupt.
+# An InterruptedException counts in the thread that throws it; one that is only made is not an interrupt.
 interrupted_are_thrown() { # JVM-OPTION...
     run_traced 0 "" "$@" Interrupted
     events -k interrupted

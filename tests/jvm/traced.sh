@@ -56,7 +56,7 @@ end_with() { # SIGNAL STATUS
     same $? "$2"
 }
 
-# A program in the background that obeys what is said to descriptor 9; "jvm" is its pid when it is ready.
+# A program in the background that obeys lines written to descriptor 9; "jvm" is its pid when it is ready.
 launch_told() { # CLASS JVM-OPTION... -- [ARGUMENT...]
     local class=$1 options
     shift

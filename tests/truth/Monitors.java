@@ -1,4 +1,4 @@
-/* Who was blocked on a monitor, how often, how long, where, who held it, what did that one execute, who gave it on.
+/* Who was blocked on a monitor, how often, how long, where, who held it, what the holder executed, who handed it off.
  *
  *   Lone      one holder, one waiter; a lock each time
  *   Method    the same with a synchronized method
@@ -106,7 +106,7 @@ public class Monitors {
         Visit v = new Visit(order);
         v.thread = Known.thread(name, () -> v.pass(lock));
         v.thread.start();
-        if (holderRuns && Known.is(Known.Mode.MOUNTED)) // no carrier is told from another
+        if (holderRuns && Known.is(Known.Mode.MOUNTED)) // carriers are not distinguished
             Sync.state(Thread.State.BLOCKED, v.thread);
         else
             Known.blocked(v.thread);

@@ -1,10 +1,10 @@
-/* Executors: a worker without work is not held up; a task behind another one waits for a worker; who submitted it.
+/* Executors: a worker without work is not blocked; a task behind another one waits for a worker; who submitted it.
  *
  *   idle-0, idle-1   workers of a pool that has nothing to do
  *   busy-0           the worker of a pool of one; two tasks: the second waits until the first is over
  *   asker            submitted both, waits in Future.get of the second
  *   slot-w           waits for a permit of a semaphore that limits what runs at a time; "slot-h" has all of them
- *   locked-w         waits for a ReentrantLock that "locked-h" has: held up */
+ *   locked-w         waits for a ReentrantLock that "locked-h" has: blocked */
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.*;

@@ -1,4 +1,4 @@
-/* Locks and threads of which nothing is to be told, beside others that contend: whatever a tool says of these is wrong.
+/* Locks and threads that no tool should report, beside others that contend: whatever a tool says of these is wrong.
  *
  *   Alone    one thread's, in the midst of its waits for Busy and inside of its holds of that
  *   InTurn   each thread's, one after the other has ended

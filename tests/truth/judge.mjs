@@ -1,7 +1,7 @@
 // judge.mjs TOOL MODE TRUTH OUTPUT COMMAND [LIVE] - what a tool says of one run of a program, beside what the program knows.
 //
 // Prints a line for each question: right, wrong or not-said, then the question, what it was about, what was expected and
-// what was said, between tabs.  LIVE: the files of ask_live.mjs.  docs/quality/truth.md says what these words mean.
+// the answer, between tabs.  LIVE: the files of ask_live.mjs.  docs/quality/truth.md says what these words mean.
 import {readFileSync} from 'node:fs';
 import {QUESTIONS, claims, isOrca} from './questions.mjs';
 import {readLive} from './read_live.mjs';

@@ -30,7 +30,7 @@ const jfrHasBlocked = (about, mode) => mode !== 'unmounted';
 
 const last = (key) => (rows) => rows.at(-1)?.[key];
 
-// Whatever is said of a thread that waits for something of the program's own, has it, or ends such a wait. (An int[] is what the JVM initializes a class with.)
+// Every answer about a thread that waits for something of the program's own, has it, or ends such a wait. (An int[] is what the JVM initializes a class with.)
 const WAITS = ['blocked', 'wait', 'regain', 'park', 'deadlock'];
 const everythingSaid = (rows) =>
     rows.filter((r) => WAITS.includes(r.kind) && r.on && !/^(java\.|javax\.|jdk\.|sun\.|\[)|\[\]$/.test(r.on))
@@ -88,7 +88,7 @@ export const QUESTIONS = {
     'deadlock-count': {group: 'deadlocks: how many', kind: 'deadlock', answer: count, claims: {orca: all, jfr: (about, mode) => mode === 'platform' && about.of === 'all'}},
 };
 
-// What is asked of a program that stands still in the middle ("now" truths), of each of Orca's commands that answer then.
+// The questions about a program whose threads all wait ("now" truths), of each of Orca's commands that answer then.
 export const LIVE = {query: 'orca query', top: 'orca top', dump: 'the report of orca dump -o', view: 'the tables of orca view'};
 const NOW = {'now-state': ['what a thread is in', last('state')], 'now-on': ['for what', last('on')], 'now-owner': ['who has that', last('owner')],
              'now-holds': ['which monitors it holds', last('holds')], 'now-deadlock': ['with whom it is deadlocked', last('members')]};
@@ -101,7 +101,7 @@ export const TOOLS = {'orca-defaults': 'Orca, defaults', orca: 'Orca', 'orca-hol
                       'orca-text': 'Orca, read back from .orca', 'orca-trcxml': 'Orca, read back from .trcxml', jfr: 'JFR', async: 'async-profiler'};
 
 // The text formats have no parks: neither who is blocked by a lock of java.util.concurrent, nor who is deadlocked over one; .orca has calls instead, which
-// are no parks.
+// are not parks.
 const hasNoForm = (q, about) => ['park', 'task', 'held'].includes(q.kind) || (q.kind === 'deadlock' && !['mon', 'joins', 'all'].includes(about.of ?? 'all'));
 const CANNOT = {'orca-trcxml': hasNoForm, 'orca-text': hasNoForm};
 

@@ -1,6 +1,6 @@
 // read_orca.mjs - what Orca says, as rows (questions.mjs): from the Perfetto export, which has each wait with all that the
-// analysis knows of it; the profile by waker, which has what ended because its time was up; "orca report --json --deadlocks";
-// and "orca export --to collapsed", which has what holds threads up.
+// analysis knows of it; the profile by waker, which has the waits that timed out; "orca report --json --deadlocks";
+// and "orca export --to collapsed", which has the causes of blocking.
 import {execFileSync} from 'node:child_process';
 import {readPerfetto} from './perfetto.mjs';
 import {readPprof} from './pprof.mjs';
@@ -62,7 +62,7 @@ function acts(moments) {
 const exported = (orca, trace, ...options) =>
     execFileSync(orca, ['export', trace, ...options, '-o', '-'], {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
 
-// The waits of a thread that nobody ended ended because their time was up, where the profile says that of all of them.
+// The waits of a thread that no thread ended timed out, if the profile says so of all of them.
 function addTimeouts(rows, samples) {
     const ends = new Map();
     for (const s of samples) {

@@ -218,7 +218,7 @@ Test(allocs, where_no_end_is_told_silence_says_that_all_live)
     cr_assert_eq(whole_until(40 + WHOLE_GC_SILENT_NS), at(30));
 }
 
-/* The two pauses of G1's marking are not told apart: it began after the last but one of them. */
+/* The two pauses of G1's marking are not distinguished: it began after the last but one of them. */
 Test(allocs, found_live_by_marking)
 {
     gc_name_id g1 = builder_gc_name(&b, "G1 concurrent cycle");
@@ -231,7 +231,7 @@ Test(allocs, found_live_by_marking)
     }
     ADD(&b, 97, (thread_id){0}, 500, gc_cycle, .collector = minor, .since = at(400),
         .until = at(450));
-    analyzed_run(2 * WHOLE_GC_SILENT_NS); /* no end is told */
+    analyzed_run(2 * WHOLE_GC_SILENT_NS); /* no end is reported */
     struct alloc_tables x = tables_of(0, 0);
     cr_assert_eq(x.whole, at(120));
     cr_assert_eq(x.all.of[ALLOC_LIVE].bytes, 200);

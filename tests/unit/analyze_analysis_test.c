@@ -73,7 +73,7 @@ static const struct class_stats *class_named(const char *signature)
 
 static uint32_t *sites;
 
-/* All sites, most blocked time first: there must be so many. */
+/* All sites, most blocked time first: there must be as many. */
 static void list_sites(size_t want)
 {
     size_t n;

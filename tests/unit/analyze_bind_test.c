@@ -215,7 +215,7 @@ Test(bind, a_notify_passes_over_who_times_out)
     cr_assert_eq(a->bindings.timed_out[STATE_WAITING], 1);
 }
 
-/* Ann's time was up in the moment of the first notify; the JVM says no more. */
+/* Ann timed out in the moment of the first notify; the JVM says no more. */
 static void raced(uint64_t bob_until, bool dan_is_back)
 {
     ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .timeout_ms = 1);
@@ -444,8 +444,8 @@ Test(bind, who_had_it_last_itself_and_waits_for_it_waits_for_somebody_unknown)
     cr_assert_eq(a->bindings.unbound[STATE_BLOCKED], 1);
 }
 
-/* Nothing is guessed: who gave it back before, was dead, or stood still all the time, did not hand
- * it on now. */
+/* Nothing is guessed: a thread that gave it back before, was dead, or did not run at all, did not
+ * hand it off now. */
 Test(bind, who_cannot_have_given_it_back)
 {
     does_wait(bob, 50, 400, lock);

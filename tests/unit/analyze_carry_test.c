@@ -132,7 +132,7 @@ Test(carry, a_wait_that_was_notified)
             cr_assert_eq(w[i].since, BUILDER_START + 500 * MS, "its notify");
         }
     cr_assert_eq(a->open[STATE_REACQUIRING], 1);
-    /* and of the part behind that one */
+    /* and of the part after it */
     cr_assert_eq(analysis_carry(a, &carry), 0);
     const struct carried *c = (const void *)carry.waits.p;
     size_t n = carry.waits.len / sizeof *c;

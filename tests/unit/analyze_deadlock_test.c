@@ -161,7 +161,7 @@ Test(deadlock, an_owner_of_a_lock_that_was_not_kept)
     cr_assert_eq(found()->n, 1);
 }
 
-/* A circle of which one owner is not known is none; that there may be one is said. */
+/* A circle with an unknown owner does not count; the report says that there may be one. */
 Test(deadlock, an_owner_that_nobody_knows)
 {
     blocks(ann, 100, lock, bob);
@@ -239,7 +239,8 @@ Test(deadlock, one_has_a_time_limit)
     cr_assert_eq(found()->n_stuck, 0);
 }
 
-/* Of a wait that began before the recording, or in an earlier file, only what is told is known. */
+/* Of a wait that began before the recording, or in an earlier file, only the reported facts are
+ * known. */
 static size_t stuck_with(enum event_kind kind, bool is_found, enum wait_limit limit)
 {
     all_but_dan_wait();
@@ -508,7 +509,7 @@ static void check_stuck(const struct graph *g, unsigned seed)
         cr_assert(found()->stuck[i].since >= found()->stuck[i - 1].since, "seed %u", seed);
 }
 
-/* ORCA_SEED=n: only that one. */
+/* ORCA_SEED=n: only that graph. */
 Test(deadlock, random_graphs)
 {
     const char *only = getenv("ORCA_SEED");

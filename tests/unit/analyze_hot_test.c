@@ -232,7 +232,7 @@ static bool is_wanted(const struct analysis *a, const struct selection *sel, loc
 }
 
 /* Whether a thread truly had a monitor at a moment, or had given it back and at most one other took
- * it since: until that one says so, it counts as the owner's. */
+ * it since: until that thread says so, it counts as the owner's. */
 static bool was_owner(const struct sim *s, lock_id lock, uint32_t owner, uint64_t time)
 {
     const struct true_hold *h = (const void *)s->tenures.p;

@@ -76,7 +76,7 @@ Test(processors, turns_and_what_is_between_them)
     cr_expect_str_eq(tiles_of(ann, 220, 420), "R220-250 P250-300 O300-400 P400-420");
 }
 
-/* What a thread does on a processor around a wait is no wait; behind the wake-up it is ready. */
+/* A thread's time on a processor around a wait is not a wait; after the wake-up it is ready. */
 Test(processors, waits_are_what_is_left_of_them)
 {
     turn(ann, 90, 120, TURN_WAITS);

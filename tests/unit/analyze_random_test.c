@@ -1,9 +1,8 @@
 /* analyze_random_test.c - random programs whose every wait is known, against what the analysis
  * finds.
  *
- * The simulator below writes down each wait as it happens (struct truth) besides emitting its
- * events; the expected sums are plain loops over that list.  It knows nothing of tracks, streams or
- * batches. */
+ * The simulator below writes down each wait as it happens (struct truth) and emits its events; the
+ * expected sums are plain loops over that list.  It knows nothing of tracks, streams or batches. */
 #include "analyze/analysis.h"
 #include "conclude/resource.h"
 #include "trace_builder.h"

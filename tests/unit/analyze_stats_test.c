@@ -112,7 +112,7 @@ Test(stats, the_queue_has_who_takes_the_monitor_again)
     cr_assert_eq(q->max, 1);
 }
 
-/* All that were woken queue, whoever came in between; one whose time is up does not. */
+/* All that were woken queue, whoever came in between; one that times out does not. */
 Test(stats, the_queue_after_a_notify_all)
 {
     ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .stack = stack);
@@ -131,7 +131,8 @@ Test(stats, the_queue_after_a_notify_all)
     cr_assert_eq(q->handovers, 2);
 }
 
-/* ann waits on one monitor with another one in its hands; bob notifies and then wants that one. */
+/* ann waits on one monitor with another one in its hands; bob notifies and then wants the other
+ * one. */
 static void wait_in_a_circle(uint32_t timeout_ms)
 {
     ADD(&b, 1, ann, 100, wait_enter, .lock = lock, .stack = stack, .timeout_ms = timeout_ms);

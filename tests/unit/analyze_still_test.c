@@ -1,5 +1,5 @@
-/* Who stands still in input or output, by looks: still.h; and that nobody says such a thread
- * runs. */
+/* Threads blocked in input or output, by looks: still.h; and such a thread never counts as
+ * running. */
 #include "analyzed.h"
 #include "conclude/report.h"
 
@@ -233,7 +233,7 @@ Test(still, recorded_on_the_path)
         cr_assert_eq(a->path.v[i].peer.v, a->path.v[i].kind == PATH_IO ? lock.v : 0);
 }
 
-/* Where it is said already what the thread did, that counts, once. */
+/* Where an event already says what the thread did, that counts, once. */
 Test(still, recorded_in_a_wait)
 {
     lives(ann, 400 * MS);

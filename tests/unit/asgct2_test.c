@@ -1,4 +1,5 @@
-/* The interface of AsyncGetCallTrace2 as JDK-8284289 lays it out, and a host that is no HotSpot. */
+/* The interface of AsyncGetCallTrace2 as JDK-8284289 lays it out, and a host that is not
+ * HotSpot. */
 #include "orca/asgct2.h"
 
 #include <criterion/criterion.h>

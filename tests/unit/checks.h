@@ -1,7 +1,7 @@
 /* checks.h - an analysis held against what is true of the simulated program, part by part.
  *
  * Each stops the test at the first difference, with the seed that makes the same program again
- * (ORCA_SEED=n runs that one alone) and what differs. */
+ * (ORCA_SEED=n runs only this seed) and what differs. */
 #ifndef ORCA_TESTS_CHECKS_H
 #define ORCA_TESTS_CHECKS_H
 
@@ -30,7 +30,7 @@ const char *check_span_text(const struct true_span *x);
  * virtual one of which nothing was seen. */
 bool check_unseen(const struct oracle *o, const struct analysis *a, uint32_t thread);
 
-/* Waits on objects of which one that is said to have timed out was notified, or may have been: of
+/* Waits on objects with a wait that is reported as timed out and was notified, or may have been: of
  * how many it is known what ended them. */
 struct check_races {
     uint64_t certain, unknown;

@@ -311,8 +311,7 @@ static const struct true_span *open_span(const struct sim *s, uint32_t thread)
     return NULL;
 }
 
-/* Whether it takes its monitor again, after a notify; the oracle's wakes are as told by the
- * recording. */
+/* Whether it reacquires its monitor after a notify; the oracle's wakes are as recorded. */
 static bool takes_again(const struct oracle *o, const struct true_span *x)
 {
     const struct wake *w = &o->wakes[x - sim_span(o->s, 0)];
@@ -334,8 +333,9 @@ static bool unparked_since(const struct sim *s, uint32_t thread, uint64_t time)
     return false;
 }
 
-/* For whom it waits, where the recording tells the truth about it: nobody else was seen to own the
- * lock since, and that one not to give it back, or to unpark anybody, which looks like that. */
+/* The thread that it waits for, where the recording shows the truth: no other thread was seen to
+ * own the lock since, and this thread was not seen to give it back, or to unpark another, which
+ * looks the same. */
 static uint32_t told(const struct oracle *o, uint32_t thread)
 {
     const struct true_span *x = open_span(o->s, thread);
@@ -354,7 +354,7 @@ static uint32_t told(const struct oracle *o, uint32_t thread)
     return on;
 }
 
-/* Whether it ends up in a circle, by what is told; and whether it is in one itself. */
+/* Whether it ends up in a circle, by the events; and whether it is in one itself. */
 static bool is_doomed(const struct oracle *o, uint32_t thread, bool *member)
 {
     uint32_t at = thread;
@@ -381,8 +381,8 @@ static const struct deadlock *deadlock_of(const struct deadlocks *d, uint32_t th
     return NULL;
 }
 
-/* Whether a thread waits for who it is said to: without holds somebody may have taken the lock in
- * between without having to wait, of which nothing is recorded; nor is an interrupt before the
+/* Whether a thread waits for the reported thread: without holds another thread may have taken the
+ * lock in between without having to wait, which is not recorded; nor is an interrupt before the
  * exception. */
 static bool is_true(const struct sim *s, const struct stuck_thread *x)
 {

@@ -285,7 +285,7 @@ void check_model(const struct oracle *o, const struct analysis *a)
 struct check_races check_races;
 
 enum { LOCK_LIMIT = SIM_MONITORS + 64 * SIM_THREADS };
-static bool raced[LOCK_LIMIT]; /* a wait on it that is said to have timed out saw a notify of it */
+static bool raced[LOCK_LIMIT]; /* a wait on it that is reported as timed out saw a notify of it */
 
 static size_t first_event_after(const struct sim *s, uint64_t time)
 {

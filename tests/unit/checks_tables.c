@@ -140,7 +140,7 @@ static struct tally tally(const struct tables *t, struct only only)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* Many values are told by buckets, whose middles are off by 1/256 at most. */
+/* Many values are counted in buckets, whose middles are off by 1/256 at most. */
 static void check_percentile(uint64_t got, uint64_t want, bool many, const char *what)
 {
     uint64_t off = got > want ? got - want : want - got;

@@ -603,7 +603,7 @@ Test(classfile, numbers_that_others_name_stay)
     }
 }
 
-/* There is no room for more code: all of it stays. */
+/* No room for more code: all of it stays. */
 Test(classfile, numbers_that_must_stay)
 {
     struct edited e;

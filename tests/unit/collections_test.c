@@ -65,7 +65,7 @@ Test(collections, pauses_of_a_cycle_belong_to_it)
                cycles = builder_gc_name(&b, "ZGC Cycles"), why = builder_gc_name(&b, "Warmup");
     pause(10 * MS, 11 * MS, z, why, 80, 80);
     pause(20 * MS, 22 * MS, z, why, 80, 80);
-    cycle(10 * MS + 1000, 30 * MS, cycles, why); /* told to the millisecond */
+    cycle(10 * MS + 1000, 30 * MS, cycles, why); /* recorded to the millisecond */
     pause(60 * MS, 61 * MS, z, why, 70, 70);
     analyzed_run(100 * MS);
     cr_assert_eq(a->collections.n, 2);

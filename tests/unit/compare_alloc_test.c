@@ -73,7 +73,7 @@ static const struct compare_row *row(enum compare_kind kind, const char *name)
     return r;
 }
 
-/* Objects of so many bytes, counted, in every step. */
+/* Objects of that number of bytes, counted, in every step. */
 static void counted(struct summary *out, const char *class_name, uint64_t objects, uint64_t bytes)
 {
     begin(class_name);
@@ -153,7 +153,7 @@ Test(compare_alloc, samples)
     cr_assert_eq(r->verdict, COMPARE_MORE, "p %g", r->p);
 }
 
-/* One sample more than none is no difference. */
+/* One sample more than none is not a difference. */
 Test(compare_alloc, one_sample)
 {
     sampled(&a, 640);

@@ -108,7 +108,7 @@ Test(compare, ranks)
     cr_assert_float_eq(compare_ranks(same, same, 4), 1, 0.0001);
 }
 
-/* A change that one part alone makes may be chance. */
+/* A change in only one part may be chance. */
 Test(compare, one_outlier_is_noise)
 {
     double flat[COMPARE_SLICES] = {0}, peak[COMPARE_SLICES] = {0};

@@ -169,7 +169,7 @@ Test(field, a_static_method_has_no_receiver)
     cr_assert_str_eq(ask(s, field_of_lock), "-");
 }
 
-/* Of so many frames each is handed what the next one hands over, but for the outermost. */
+/* Of that number of frames each gets what the next one passes, but for the outermost. */
 static stack_id handed_over(uint32_t frames)
 {
     char text[512] = "", line[32];

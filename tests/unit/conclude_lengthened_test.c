@@ -70,7 +70,7 @@ static void collect_all(uint64_t each)
 #define COMPUTES "shop.Board.scan:31 shop.Board.post:22"
 #define READS "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 " COMPUTES
 
-/* Three threads have it in turn, the first time for so long, and longer each time by a part in
+/* Three threads have it in turn, the first time for that time, and longer each time by a part in
  * 1,000 of the time that has passed. */
 static void hold_in_turn(uint64_t first_ms, uint64_t more_permille, const char *frames)
 {
@@ -152,8 +152,8 @@ Test(lengthened, waits_of_another_time)
     "java.util.concurrent.ThreadPoolExecutor.getTask:3 "                                           \
     "java.util.concurrent.ThreadPoolExecutor.runWorker:4 java.lang.Thread.run:5"
 
-/* Each thread has a task every so many ms; in its middle it waits as long as ever for a lock, in
- * which another one computes. */
+/* Each thread has a task at an interval of ms; in its middle it waits as long as ever for a lock,
+ * in which another one computes. */
 static void work(uint64_t each_ms, uint64_t less_permille, uint64_t first_ms,
                  uint64_t more_permille)
 {

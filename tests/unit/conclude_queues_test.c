@@ -81,7 +81,7 @@ Test(queues, as_much_is_taken_as_put)
     cr_assert_null(found());
 }
 
-/* What is on its way at some moment is no growth. */
+/* Elements on their way at some moment are not growth. */
 Test(queues, a_few_more_are_put_than_taken)
 {
     for (uint64_t i = 0; i < ROUNDS; i++) {

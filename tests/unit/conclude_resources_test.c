@@ -1,4 +1,4 @@
-/* What threads are held up by, who has it, and what those do who have it. */
+/* What blocks threads, who has it, and what the holders do. */
 #include "analyze/labels.h"
 #include "analyzed.h"
 #include "conclude/does.h"
@@ -504,7 +504,8 @@ static const char *labelled(const struct rule_finding *f, enum card_label label)
     return text;
 }
 
-/* Who still waits for a permit that nobody gave back is told as who is blocked on a lock. */
+/* A thread that still waits for a permit that no thread gave back is reported like one that is
+ * blocked on a lock. */
 Test(resources, still_blocked_for_a_permit)
 {
     struct rule_finding *f;
@@ -574,7 +575,7 @@ Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
 
 /* --- how much must be known ------------------------------------------------------------------- */
 
-/* A monitor for which ann waits 40 times, in so many of which she saw that bob had it. */
+/* A monitor for which ann waits 40 times; in the given number of waits she saw that bob had it. */
 static const struct rule_finding *with_owners(uint64_t known)
 {
     for (uint64_t i = 0; i < 40; i++)
@@ -1451,7 +1452,7 @@ Test(resources, a_loop_whose_handler_waits_for_a_peer)
     cr_assert(strstr(f->text, "waiting for input from 10.0.0.7:5432"), "%s", f->text);
 }
 
-/* No frame of the program: the loop reads what it was told of. */
+/* No frame of the program: the loop reads what it was notified of. */
 Test(resources, what_a_loop_reads_itself_is_no_handlers)
 {
     cr_assert_str_eq(
@@ -1472,7 +1473,7 @@ Test(resources, a_thread_that_reads_is_no_loop)
 enum { EACH_WAITS = 4 };
 
 /* bob and ann in turn wait for a monitor of each of n objects, four times; of the first one `more`
- * times besides. */
+ * times in addition. */
 static void wait_for_each(int n, int more)
 {
     class_id row = builder_class(&b, "Lshop/Row;");
@@ -1573,7 +1574,7 @@ Test(resources, who_takes_permits_without_waiting_gives_them_back)
     "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "     \
     "com.fast.ring.Producer.next:7 "
 
-/* Parks for nothing, one after the other, of so long, with so much time between them. */
+/* Parks for nothing, one after the other, of that length, with that time between them. */
 static void polls(const char *frames, uint64_t each, uint64_t between)
 {
     stack_id at = builder_stack(&b, frames);
@@ -1608,7 +1609,7 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
     cr_assert_str_eq(f->rule, "polling");
 }
 
-/* Loops of five parks, the last of which bob ends every so many times; he works elsewhere, and dan
+/* Loops of five parks, the last of which bob ends at a given interval; he works elsewhere, and dan
  * has been in other code of the library. */
 static const struct rule_finding *polls_until(uint64_t every)
 {
@@ -1957,7 +1958,8 @@ Test(resources, threads_that_wait_until_the_end_may_wait_for_that)
     cr_assert_eq(all.n, 0);
 }
 
-/* A loop passes on what came in; the threads of one pool, and of no other, were busy meanwhile. */
+/* A loop passes on what came in; the threads of one pool, and of no other, were busy in that
+ * time. */
 static const char *passed_from; /* whom the loop reads from before; NULL: it is not known */
 
 static void pass_on(bool busy)
@@ -2326,7 +2328,7 @@ Test(resources, a_pool_with_a_thread_that_could_give_it_is_not)
     cr_assert_null(strstr(patience(2, 1, GET "shop.Desk.part:30 shop.Desk.task:3"), "starved"));
 }
 
-/* How a library's thread lets time pass, unless it is told to end. */
+/* How a library's thread lets time pass, unless it is asked to end. */
 Test(resources, who_waits_for_nobody_again_and_again_at_its_loop_is_idle)
 {
     lock_id latch =
@@ -3033,7 +3035,7 @@ Test(resources, a_park_for_a_socket_is_input)
     cr_assert_eq(ns[TIME_WAITING], 88501000);
 }
 
-/* Who has the lock, and whom that one waits for: recorded calls, those of a virtual thread, too. */
+/* Who has the lock, and what the holder waits for: recorded calls, also of a virtual thread. */
 static lock_id add_peer(const char *name)
 {
     return builder_lock(&b, builder_class(&b, name));
@@ -3143,8 +3145,8 @@ enum reader { READS, WAITED_SINCE, HANDS_ON, ENDED_CHILD, FETCHES, IS_TOLD_TO, F
 
 /* A client's thread waits for an answer that dan reads for it; or has read before he waits for
  * something else himself; or that bob gives, whom dan woke when he had read; or for the end of a
- * child that dan waited for; or that dan asks for in the program's own code; or that dan is told to
- * read, without waiting for it or so that he has to. */
+ * child that dan waited for; or that dan asks for in the program's own code; or that dan is asked
+ * to read, without waiting for it or so that he has to. */
 static const struct resource *answered_by(enum reader how)
 {
     lock_id peer = add_peer(how == ENDED_CHILD ? "=process convert" : "=10.0.0.7:5432");

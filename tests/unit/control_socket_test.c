@@ -83,7 +83,7 @@ Test(control_socket, of_another_process_is_not_believed)
     waitpid(child, NULL, 0);
 }
 
-/* A file of that name that is no socket, a socket that nobody listens at. */
+/* A file of that name that is not a socket, a socket without a listener. */
 Test(control_socket, goes_on_searching)
 {
     char path[64];

@@ -306,7 +306,7 @@ Test(export_orca, the_stack_of_an_end_is_that_of_its_own_beginning)
     STEP(&n, wait_exit, .lock = n.lock);                 /* began before the recording did */
     STEP(&n, monitor_contended_entered, .lock = n.lock); /* a virtual thread after a wait */
     STEP(&n, monitor_contended_enter, .lock = n.lock, .stack = n.stack);
-    STEP(&n, monitor_contended_entered, .lock = other); /* not that one's end */
+    STEP(&n, monitor_contended_entered, .lock = other); /* not the end of this thread */
     STEP(&n, monitor_contended_entered, .lock = n.lock);
     STEP(&n, wait_enter, .lock = n.lock, .stack = n.stack);
     STEP(&n, wait_exit, .lock = other);
@@ -350,7 +350,7 @@ static void define_call(struct nest *n, uint32_t id, const char *row)
                       .call = {.id = {id}, .class_name = {"LA;", 3}, .row = {row, strlen(row)}}});
 }
 
-/* Stacks that had to be cut do not say how deep a call is; so many calls must be counted. */
+/* Stacks that had to be cut do not say how deep a call is; as many calls must be counted. */
 Test(export_orca, of_a_thousand_calls_inside_each_other_the_outermost_is_written)
 {
     enum { DEEP = 1000 };

@@ -73,7 +73,7 @@ static void read_interned(struct reader *r, struct fields f)
     }
 }
 
-/* Threads are told by their names, other tracks by theirs, with their parents' before them. */
+/* Threads and other tracks are found by their names, with their parents' before them. */
 static void read_track(struct reader *r, struct fields f)
 {
     struct field_of v;
@@ -373,11 +373,11 @@ Test(export_perfetto, starts_joins_parks_sleeps_and_interrupts)
              "10 end\n"
              "10 at wake 'interrupt' waker=c <-3\n"
              "11 at act 'thread_end' woken=1 ->4\n");
-    track_is(r, "shop.Order #1", ""); /* nobody was seen to own it: it is no lock */
+    track_is(r, "shop.Order #1", ""); /* no thread was seen to own it: not a lock */
     reader_free(r);
 }
 
-/* Of a join there is no word of the JVM's; its limit passed, and the thread had not ended. */
+/* The JVM reports nothing of a join; its limit passed, and the thread had not ended. */
 Test(export_perfetto, a_join_and_a_park_that_time_out)
 {
     struct trace_builder b;

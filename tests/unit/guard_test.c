@@ -30,7 +30,7 @@ static void *user(void *arg)
             continue;
         }
         struct thing *t = thing;
-        bool nested = guard_enter(); /* refused when it was closed meanwhile */
+        bool nested = guard_enter(); /* refused when it was closed in that time */
         if (!t || atomic_load_explicit(&t->value, memory_order_relaxed) != VALID)
             atomic_fetch_add(&wrong, 1);
         if (nested)

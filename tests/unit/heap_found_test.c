@@ -1,4 +1,4 @@
-/* heap_found_test.c - what a heap dump's page is told beside the stages of the reading: suspects,
+/* heap_found_test.c - what a heap dump's page receives beside the stages of the reading: suspects,
  * threads, equal strings, collections, what has grown; and when it is found. */
 #include "../patience.h"
 #include "base/clock.h"

@@ -35,8 +35,8 @@ void made_open(struct made *m, uint32_t id_size);
 /* The same, and the classes above; Node has these fields, of hw_class. */
 void made_begin(struct made *m, uint32_t id_size, const char *node_fields);
 
-/* An id with room for so many bytes behind it; an instance with the values of its fields, and a
- * byte[], at such ids. */
+/* An id with room for that number of bytes behind it; an instance with the values of its fields,
+ * and a byte[], at such ids. */
 uint64_t made_place(struct made *m, uint64_t size);
 uint64_t made_instance(struct made *m, uint64_t class_id, const uint64_t *values);
 uint64_t made_bytes(struct made *m, const void *p, uint32_t n);

@@ -1,5 +1,5 @@
-/* heap_missing_test.c - dumps that are not whole: what they lack is told, and nothing is concluded
- * from it. */
+/* heap_missing_test.c - incomplete dumps: what they lack is reported, and nothing is concluded from
+ * it. */
 #include "heap/missing.h"
 
 #include "heap/collections.h"

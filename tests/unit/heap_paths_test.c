@@ -1,5 +1,5 @@
-/* heap_paths_test.c - the ways from roots to an object: which is told first, which further ones
- * are. */
+/* heap_paths_test.c - the paths from roots to an object: which comes first, and which further
+ * ones. */
 #include "cases.h"
 #include "heap/links.h"
 #include "heap/paths.h"
@@ -105,7 +105,7 @@ static void thread_with(uint64_t thread, uint32_t serial, const char *method,
         hw_root(&m.w, HPROF_ROOT_JAVA_FRAME, locals[i], serial, 0);
 }
 
-/* What a static holds, two threads have as a local: the shorter way, which is told last. */
+/* What a static holds, two threads have as a local: the shorter path, which comes last. */
 Test(heap_paths, a_static_comes_before_locals)
 {
     struct ways w;
@@ -124,7 +124,7 @@ Test(heap_paths, a_static_comes_before_locals)
     ARE_WAYS(&w, "0x580 static first 0x1000 .a 0x3000", "0x580 static second 0x2000 .b 0x3000",
              "0x5000 a local in Node.pump (Node.java:11) 0x3000");
     ways_done(&w);
-    ways_to(&w, d, 0x3100); /* there are two ways at its end: that is no other reason */
+    ways_to(&w, d, 0x3100); /* there are two paths at its end: that is not another reason */
     ARE_WAYS(&w, "0x580 static first 0x1000 .a 0x3000 .a 0x3100",
              "0x580 static second 0x2000 .b 0x3000 .b 0x3200 .a 0x3100",
              "0x5000 a local in Node.pump (Node.java:11) 0x3000 .a 0x3100");

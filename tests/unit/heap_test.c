@@ -190,7 +190,7 @@ Test(heap, a_thread_keeps_its_locals)
     fclose(m.f);
 }
 
-/* Random graphs against the definition: take an object out and see what is not reached any more. */
+/* Random graphs against the definition: take an object out and see what is no longer reached. */
 enum { MOST = 40 };
 
 struct random_graph {
@@ -332,8 +332,9 @@ Test(heap, other_files_are_refused_with_a_remedy)
     refused("", 0, "empty");
     refused("PK\3\4 and so on", 13, "unpack");
     refused("JAVA PROFILE 1.0.3\0\0\0\0\4", 23, "hprof-conv");
-    refused("JAVA PROFILE 1.0.9\0\0\0\0\4", 23, "jcmd");
-    refused("hello", 5, "jcmd PID GC.heap_dump");
+    refused("JAVA PROFILE 1.0.9\0\0\0\0\4", 23, "orca heap dump PID");
+    refused("ORCATRC\n and so on", 18, "orca report");
+    refused("hello", 5, "orca heap dump PID");
     refused("JAVA PROFILE 1.0.2\0\0\0\0\5\0\0\0\0\0\0\0\0", 31, "ids of 5 bytes");
     refused("JAVA PROFILE 1.0.2\0\0\0", 21, "ends in its header");
 }

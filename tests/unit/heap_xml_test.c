@@ -1,5 +1,5 @@
 /* heap_xml_test.c - heap dumps in TPTP's XML: a dump made by hand is written as such, too, and both
- * must say the same; damage is told with its line. */
+ * must say the same; damage is reported with its line. */
 #include "heap/missing.h"
 #include "heap/retained.h"
 #include "heap/threads.h"

@@ -227,7 +227,7 @@ Test(holder_halts, a_recorded_hold_lasts_where_nobody_waits_for_the_monitor)
     cr_expect_gt(done_in(seen_elsewhere(true), "show"), (uint64_t)ROUNDS * 4 * MS);
 }
 
-/* Looks into a call are no record of it: between them it may have ended. */
+/* Looks into a call are not a record of it: between them it may have ended. */
 Test(holder_halts, who_looks_find_in_input_may_have_released_it_between_them)
 {
     static const char reads[] =

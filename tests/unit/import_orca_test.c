@@ -834,7 +834,7 @@ Test(import_orca, who_lives_when_the_jvm_is_destroyed_is_a_daemon)
     check_daemons(with_threads("1.5,ThreadEnded,00000003\n"
                                "1.6,ThreadEnded,00000009\n"),
                   "lives on,late,");
-    /* a shutdown hook is none, and what ends meanwhile is one */
+    /* a shutdown hook is none, and a thread that ends until then is one */
     check_daemons(with_threads("1.5,ThreadEnded,00000003\n"
                                "1.6,ThreadStart,00000009,00000005,0\n"
                                "1.7,ThreadStarted,00000005,hook\n"

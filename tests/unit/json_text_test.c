@@ -75,7 +75,7 @@ Test(json_text, characters)
     chars(some, 0, "", 0);
 }
 
-/* A half of a pair by itself is no text, wherever it stands. */
+/* Half of a surrogate pair is not text, wherever it is. */
 Test(json_text, halves)
 {
 #define NONE "\xef\xbf\xbd"

@@ -1,8 +1,8 @@
 /* lock_order_random_test.c - random programs that take locks, against a search of all pairs
  * (triples, quadruples) of the times that they did.
  *
- * The simulator writes down what happens (struct taken) besides telling it to the trace, with
- * vector clocks for starts and joins.  The search knows nothing of graphs, sets of locks or epochs;
+ * The simulator writes down what happens (struct taken) and writes it to the trace, with vector
+ * clocks for starts and joins.  The search knows nothing of graphs, sets of locks or epochs;
  * whether a finding can be reordered is asked of the list of all that happened, event by event. */
 #include "analyze/analysis.h"
 #include "analyze/lock_order.h"
@@ -32,7 +32,7 @@ enum {
 struct taken {
     int thread, lock, site; /* where it says that it wanted it; SITES: in Object.wait */
     int held_site;          /* as others of its takings see it */
-    bool shared, told;      /* told: there is a hold in the trace */
+    bool shared, told;      /* written: there is a hold in the trace */
     bool waited;            /* before it had it */
     bool again;             /* after an Object.wait */
     bool never;             /* it was still waiting at the end */
@@ -382,7 +382,7 @@ static void finish(void)
                     give(i, k, true);
                 }
     }
-    /* What is held on by threads that wait for others was never told. */
+    /* Holds of threads that wait for others were never written. */
     for (int i = 0; i < s.n; i++)
         if (!s.taken[i].to)
             s.taken[i].to = UINT64_MAX;

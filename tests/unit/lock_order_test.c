@@ -55,7 +55,7 @@ static void end(void)
 
 TestSuite(lock_order, .init = begin, .fini = end);
 
-/* Events may be told in any order. */
+/* Events may come in any order. */
 #define TELL(thread_, time_, kind_, ...)                                                           \
     (events[n_events++] = (struct event){.time = (uint64_t)(time_),                                \
                                          .thread = (thread_),                                      \

@@ -209,7 +209,7 @@ static struct wake first_inside(const struct sim *s, const struct true_span *x, 
     return (struct wake){.kind = INTERACTION_NONE};
 }
 
-/* Whether the recording tells that an interrupt ended a wait: by the exception, or because it came
+/* Whether the recording shows that an interrupt ended a wait: by the exception, or because it came
  * inside: a park, or where there are no exceptions.  What comes inside a park counts before an
  * interrupt that came before it, after which the thread may have asked whether it is
  * interrupted. */
@@ -224,9 +224,9 @@ static bool is_seen(const struct oracle *o, const struct true_span *x)
     return threw || (inside && !o->exceptions && !(x->flags & INTERVAL_OPEN));
 }
 
-/* What comes inside a wait counts though it came too late to end it, because nothing tells: the end
- * of a thread joined, an unpark of one that was interrupted before, an interrupt where there are no
- * exceptions. */
+/* What comes inside a wait counts though it came too late to end it, because nothing shows it: the
+ * end of a thread joined, an unpark of one that was interrupted before, an interrupt where there
+ * are no exceptions. */
 static struct wake late(const struct oracle *o, const struct true_span *x)
 {
     const struct true_thread *joined = &o->s->threads[x->other];
@@ -415,7 +415,7 @@ static bool go_on_in(struct walk *w, const struct wake *by, struct path_segment 
     return true;
 }
 
-/* From a wait of which it is known who ended it, or will.  False: that one did not live yet. */
+/* From a wait of which it is known who ended it, or will.  False: that thread did not live yet. */
 static bool to_waker(struct walk *w, size_t i, struct path_segment g)
 {
     const struct true_span *x = sim_span(w->o->s, i);

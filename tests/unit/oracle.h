@@ -62,7 +62,7 @@ static inline bool has_length(const struct true_span *x)
 }
 
 /* A part of a path.  Of a run that gave a monitor to the path's next thread: `lock`, and since when
- * that one waited for it; seen: it saw then that the runner owned it. */
+ * that thread waited for it; seen: it saw then that the runner owned it. */
 struct true_segment {
     struct path_segment g;
     uint64_t wanted;

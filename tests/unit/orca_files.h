@@ -5,8 +5,7 @@
 #include "export/export.h"
 #include "format/trace.h"
 
-/* What an export wrote, as C strings in the order of the suffixes; NULL where there is no such
- * file. */
+/* What an export wrote, as C strings in the order of the suffixes; NULL for a missing file. */
 struct orca_files {
     char *text[EXPORT_FILES_MAX];
     struct export_job job;
@@ -17,8 +16,8 @@ struct orca_files files_export(const struct exporter *x, struct trace *t);
 struct orca_files files_export_job(const struct exporter *x, const struct export_job *job);
 void files_free(struct orca_files *f);
 
-/* Import texts: version 2 with .methods and .classtable, or 1.1 with a .meta.  NULL: there is no
- * such file.  The log is called app.orca.  Returns NULL with *err set. */
+/* Import texts: version 2 with .methods and .classtable, or 1.1 with a .meta.  NULL: no such file.
+ * The log is called app.orca.  Returns NULL with *err set. */
 struct trace *files_import(const char *log, const char *methods, const char *classtable,
                            const char *meta, struct err *err);
 struct trace *files_import_calls(const char *log, const char *methods, const char *classtable,

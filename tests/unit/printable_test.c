@@ -101,8 +101,7 @@ Test(printable, wide_characters_count_twice)
 {
     cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
     char text[] =
-        "\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87"; /* 6 characters
-                                                                                     */
+        "\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87"; /* 6 characters */
     cr_assert_eq(printable_width(text), 12);
     for (size_t width = 12; width-- > 0;) {
         char copy[sizeof text];

@@ -291,7 +291,7 @@ Test(record, a_full_disk_stops_the_recording_only, .init = set_up, .fini = tear_
     setrlimit(RLIMIT_FSIZE, &small);
     struct producer p[2] = {{.count = 400000}, {.count = 400000}};
     struct recorder_result res;
-    run_producers(rec, p, 2); /* must come back although nobody drains any more */
+    run_producers(rec, p, 2); /* must come back although draining has ended */
     recorder_close(rec, &res);
     setrlimit(RLIMIT_FSIZE, &old);
     cr_assert_eq(res.state, TRACE_STOPPED);
@@ -373,7 +373,7 @@ static void killer(const char *name)
 #endif
 
 /* In a child: record, writing each thread's committed count to `progress` before each commit... and
- * die: at a test point, or after everything was committed (name NULL).  A circle takes so many
+ * die: at a test point, or after everything was committed (name NULL).  A circle needs enough
  * events to go around that small rings would wait for its writer most of the time. */
 static void child_dies(volatile uint64_t *progress, uint32_t count, uint64_t maxsize,
                        const char *point, int after)

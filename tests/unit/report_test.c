@@ -158,7 +158,7 @@ static void block(uint32_t stream, thread_id who, uint64_t from, uint64_t ns, lo
     ADD(&b, stream, who, from + ns, monitor_contended_entered, .lock = lock);
 }
 
-/* The same, and the owner told what it executed. */
+/* The same, and the owner's stack is known. */
 static void block_asking(uint32_t stream, thread_id who, uint64_t from, uint64_t ns, lock_id lock,
                          thread_id owner, stack_id stack, stack_id owner_stack)
 {

@@ -179,8 +179,7 @@ static uint64_t written_by(const struct producer *p)
     return n;
 }
 
-/* Four threads write; the files change in equal parts of the first events of each, so many as
- * `within`. */
+/* Four threads write; the files change in equal parts of the first `within` events of each. */
 static struct recorder_result under_writers(struct recorder_opts o, uint32_t count, uint32_t within,
                                             int rotations)
 {

@@ -86,7 +86,7 @@ Test(safepoint_log, what_is_no_line)
     cr_assert_eq(log_.dropped, 0);
 }
 
-/* Of an asynchronous log; what follows is no more known by the line before. */
+/* Of an asynchronous log; the next line is no longer known by the line before. */
 Test(safepoint_log, dropped_lines_are_counted)
 {
     cr_assert(parse(LINE(1000000, 5, 10, 100)));

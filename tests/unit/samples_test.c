@@ -284,7 +284,8 @@ static void *ask_oneself(void *arg)
     return NULL;
 }
 
-/* A thread that is not in the table, or not any more, ignores notes; one that is gone gets none. */
+/* A thread that is not, or no longer, in the table ignores notes; a thread that has ended gets
+ * none. */
 Test(sampled, strangers_are_not_sampled)
 {
     struct err err;

@@ -27,7 +27,7 @@ static int add(struct made *m, uint32_t *k, struct err *err)
     return heaps_add(&heaps, view, k, err);
 }
 
-/* Until nothing is read any more, for which heaps_fini would not wait. */
+/* Until nothing is read; heaps_fini would not wait for that. */
 static void wait_for(struct heap_view *view)
 {
     for (bool over = false; !over; patience_pause()) {

@@ -274,7 +274,7 @@ Test(lobby, the_user_at_the_other_end)
     int fd = come(""), six = come_of(AF_INET6, "");
     cr_assert_eq(uid_of(fd), geteuid());
     cr_assert_eq(uid_of(six), geteuid());
-    /* Nobody's any more, which is not root's. */
+    /* Of no user any longer, which is not root's. */
     struct sockaddr_in at;
     socklen_t len = sizeof at;
     getsockname(fd, (struct sockaddr *)&at, &len);

@@ -1,4 +1,4 @@
-/* Open traces and what is told of them, with a source that is moved by hand. */
+/* Open traces and what is reported of them, with a source that is moved by hand. */
 #include "../patience.h"
 #include "serve/news.h"
 #include "serve/traces.h"
@@ -35,7 +35,7 @@ static int never(struct serve_source *s, uint32_t gen, const struct serve_progre
     while (!mine->may_read)
         patience_pause();
     mine->reads++;
-    return err_set(err, -EIO, "x.otrace: chunk 12 is no chunk");
+    return err_set(err, -EIO, "x.otrace: chunk 12: not a chunk");
 }
 
 static int look(struct serve_source *s, struct err *err)
@@ -99,7 +99,7 @@ Test(traces, progress_is_told_before_there_is_a_generation)
     cr_assert(told > 0);
     source.may_read = 1;
     cr_assert_happens(has_failed());
-    cr_assert_str_eq(news_of(1).error, "x.otrace: chunk 12 is no chunk");
+    cr_assert_str_eq(news_of(1).error, "x.otrace: chunk 12: not a chunk");
     cr_assert_not(traces_fini(&traces));
     cr_assert_eq(source.closed, 1);
 }
@@ -158,9 +158,10 @@ Test(traces, news_are_told_once)
     source.may_read = 1;
     cr_assert_happens(has_failed());
     news_put(&r, &traces, 6, &out);
-    cr_assert_str_eq(buf_str(&out),
-                     "event: gone\ndata: {\"trace\":1,\"error\":\"x.otrace: chunk 12 is no chunk\"}"
-                     "\n\nevent: start\ndata: {}\n\n");
+    cr_assert_str_eq(
+        buf_str(&out),
+        "event: gone\ndata: {\"trace\":1,\"error\":\"x.otrace: chunk 12: not a chunk\"}"
+        "\n\nevent: start\ndata: {}\n\n");
     buf_fini(&out);
     traces_fini(&traces);
 }

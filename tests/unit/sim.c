@@ -136,7 +136,7 @@ static void go_on(struct sim *s, int t, bool winding)
     }
 }
 
-/* False: nobody can do anything any more. */
+/* False: no thread can do anything. */
 static bool step(struct sim *s, bool winding)
 {
     int able[SIM_THREADS], n = 0;

@@ -37,7 +37,7 @@ enum {
 struct sim_shape {
     uint64_t seed;
     int threads, steps; /* at most SIM_THREADS */
-    uint64_t tick;      /* at most so many ns between two steps */
+    uint64_t tick;      /* ns between two steps, at most */
     bool fair;          /* monitors are handed on first in, first out; else whoever comes takes */
     bool ordered;       /* they nest in one order only: no deadlocks */
     bool holds;         /* the group holds is recorded */
@@ -45,7 +45,7 @@ struct sim_shape {
     bool inside;        /* a monitor taken again in Object.wait is announced, inside it */
     bool virtual;       /* half of the threads are */
     bool monitors_only;
-    bool races; /* who is notified may say that its time was up */
+    bool races; /* a notified thread may report a timeout */
     bool cut;   /* the recording ends in the middle; else the threads come to their ends first */
 };
 
@@ -155,7 +155,7 @@ struct actor {
     int again;             /* the one to be owned again when Object.wait ends; NOBODY */
     uint64_t again_taken;  /* since when, for its hold */
     bool notified, nested; /* of a wait; of a join or sleep: there is a wait inside */
-    bool late;             /* of a wait: notified, and says that its time was up */
+    bool late;             /* of a wait: notified, and reports a timeout */
     bool interrupted;      /* Thread.isInterrupted() */
     struct true_wake interrupt, permit;
     bool has_permit;
@@ -221,8 +221,8 @@ struct sim {
 
 void sim_run(struct sim *s, const struct sim_shape *shape);
 
-/* For whom a thread truly waited when the recording ended, and would wait for ever unless that one
- * helps: thread ids; 0: for nobody, or it may go on by itself. */
+/* The thread that a thread truly waited for when the recording ended, and without whose help it
+ * would wait for ever: ids; 0: none, or it may go on by itself. */
 uint32_t sim_waits_for(const struct sim *s, uint32_t thread);
 
 /* The trace of it, opened.  Once. */

@@ -110,8 +110,8 @@ Test(symbols, exported_functions_as_dladdr_names_them)
     cr_assert_eq(summary.modules[0].named, ARRAY_LEN(names));
 }
 
-/* A trace of so many modules that are libc, each with more slashes before its name, and a place in
- * each. */
+/* A trace of that number of modules that are libc, each with more slashes before its name, and a
+ * place in each. */
 static void resolve_spellings(uint32_t n, const struct symbols_options *o)
 {
     struct library c = library("libc.so");

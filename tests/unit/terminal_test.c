@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Clear the screen, a line of our own, C1's CSI as one character, right-to-left override, a byte
- * that is no text. */
+ * that is not text. */
 #define HOSTILE                                                                                    \
     "x\x1b[2J\norca: all is well\r\t\x07\xc2\x9b"                                                  \
     "31m\xe2\x80\xae"                                                                              \

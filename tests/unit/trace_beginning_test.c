@@ -110,7 +110,7 @@ Test(trace_beginning, what_fits_is_left_alone)
     end_of(t);
 }
 
-/* One block that holds more than may be read: no beginning can be told. */
+/* One block that holds more than may be read: no beginning can be shown. */
 Test(trace_beginning, one_large_block_is_left_alone)
 {
     begin(1);

@@ -52,7 +52,7 @@ struct place {
     class_id object;
 };
 
-/* What stacks.c does; the id, and whether a trail told it. */
+/* What stacks.c does; the id, and whether it came from a trail. */
 static stack_id at(const struct place *p, bool *told)
 {
     static struct trail t;
@@ -135,7 +135,7 @@ Test(trails, what_never_comes_back_leaves_few_trails)
 }
 
 /* Of a chunk in the heap the words count, and how much of it there is; without a walker that knows
- * of chunks nothing is told of them. */
+ * of chunks they are not mentioned. */
 Test(trails, chunks_are_parts)
 {
     static struct trail t;

@@ -18,7 +18,7 @@ void has_events(struct trace *t, const char *expected);
 
 void has_problems(const struct trace *t, const char *const *expected, size_t n);
 
-/* Import; nothing is to be said, and these are the events. */
+/* Import; no messages, and these are the events. */
 void xml_is(const char *xml, const char *events);
 
 /* The same with one problem. */

@@ -205,8 +205,8 @@ static void take(void *ctx, const struct switch_record *r)
 }
 
 /* What a hypervisor gave to others, of all processors: the kernel takes it out of what threads ran,
- * which have kept their processors meanwhile.  It is told in ticks: where any is, one more may be
- * under way. */
+ * which have kept their processors in that time. It is counted in ticks: where any is, one more may
+ * be under way. */
 static uint64_t stolen_ticks(void)
 {
     FILE *f = fopen("/proc/stat", "r");

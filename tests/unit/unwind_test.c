@@ -403,7 +403,7 @@ __asm__(".text\n"
         ".cfi_def_cfa_register %rbx\n"
         "sub $200, %rsp\n"
         "and $-64, %rsp\n"
-        "xor %ebp, %ebp\n" /* rbp is no link; the caller's is not kept: see odd_caller */
+        "xor %ebp, %ebp\n" /* rbp is not a link; the caller's is not kept: see odd_caller */
         "call odd_leaf\n"
         "mov %rbx, %rsp\n"
         ".cfi_def_cfa_register %rsp\n"

@@ -315,7 +315,7 @@ Test(unwritten, nobody_waits_to_define_anything)
     end();
 }
 
-/* Twice; a definition that is met meanwhile is there. */
+/* Twice; a definition that is met in that time is there. */
 Test(unwritten, again_and_again)
 {
     struct err err = {""};
@@ -371,7 +371,7 @@ Test(unwritten, until_the_end)
     trace_close(t);
 }
 
-/* The JVM is killed meanwhile: what waited is there, and the rest is counted. */
+/* The JVM is killed in that time: what waited is there, and the rest is counted. */
 Test(unwritten, killed_meanwhile)
 {
     uint64_t *lost = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

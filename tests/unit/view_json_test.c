@@ -156,7 +156,7 @@ Test(view_json, a_wait_that_the_owner_ended)
     json_decref(j);
 }
 
-/* ann waits for bob, who meanwhile waits for cat, who sleeps. */
+/* ann waits for bob, who waits for cat in that time, who sleeps. */
 Test(view_json, a_chain)
 {
     does_block(ann, 100, 900, lock, bob);
@@ -369,7 +369,7 @@ Test(view_json, search)
     json_decref(j);
 }
 
-/* The file of a class is no class, and was met first. */
+/* The file of a class is not a class, and was met first. */
 Test(view_json, search_has_what_is_called_so_first)
 {
     lock_id file = builder_lock(&b, builder_class(&b, "=/srv/shop.Stock.class")),
@@ -577,7 +577,7 @@ Test(view_json, a_start_has_its_starter)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* A name comes back as it is, but for what is no UTF-8, and cut where it is very long. */
+/* A name comes back as it is, but for bytes that are not UTF-8, and cut where it is very long. */
 static void check_name(thread_id who, const char *want)
 {
     char path[40];

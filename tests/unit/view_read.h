@@ -20,8 +20,8 @@ struct viewed {
 
 void viewed_begin(struct viewed *w, const struct sim_shape *shape);
 
-/* A relay instead: one of eight threads runs and wakes another one before it parks, so many times;
- * all arrows and the path are in that.  Of even seeds what they park for is a lock with an
+/* A relay instead: one of eight threads runs and wakes another one before it parks, a number of
+ * times; all arrows and the path are in that.  Of even seeds what they park for is a lock with an
  * owner. */
 void viewed_relay(struct viewed *w, uint64_t seed, uint32_t passes);
 void viewed_end(struct viewed *w);

@@ -12,7 +12,7 @@
 
 /* What is true of one bucket; the last is the life. */
 struct bucket {
-    uint64_t ns[STATE_LIMIT + 1], waits, locked; /* of the parks, those held up by others */
+    uint64_t ns[STATE_LIMIT + 1], waits, locked; /* of the parks, those blocked by others */
     uint64_t halted[HALTED_KINDS];
 };
 

@@ -74,7 +74,7 @@ static void load(struct buf *b, uint32_t class, uint32_t text)
 }
 
 /* A class that is called `text` (0: it is named elsewhere), of n references as fields, all of one
- * name; and of so many statics that are null. */
+ * name; and of that number of statics that are null. */
 static void class_called(uint32_t text, uint32_t id, uint32_t super, uint32_t n, uint32_t field,
                          uint32_t statics)
 {

@@ -79,8 +79,8 @@ static void zeros(struct buf *b, size_t n)
     b->len += n;
 }
 
-/* A block of `each` events of each of so many streams, and bytes that no block uses.  A stream's
- * time goes from chunk to chunk, and all of it is before the next stream's. */
+/* A block of `each` events of each of that number of streams, and bytes that no block uses.  A
+ * stream's time goes from chunk to chunk, and all of it is before the next stream's. */
 static void put_blocks(struct buf *file, uint32_t seq, uint32_t streams, size_t each, size_t unused)
 {
     struct buf dir = {0}, raw = {0};
@@ -267,7 +267,7 @@ static void check(const struct shape *s)
 
 /* --- any events ------------------------------------------------------------------------------- */
 
-/* Of how many threads, locks, stacks: one, or so many that each has a few events. */
+/* Of how many threads, locks, stacks: one, or enough that each has only a few events. */
 struct spread {
     const char *name;
     bool threads, locks, stacks;
@@ -322,7 +322,7 @@ static void fill(struct event *e, const uint32_t of[3], uint64_t *seed)
     }
 }
 
-/* Events of which kinds; before one in so many of them some are missing. */
+/* Events of which kinds; before one in N of them some are missing. */
 struct mix {
     const char *name;
     uint32_t holes;

@@ -10,7 +10,7 @@
 # the second, both for tests/bench/run.  --short does less work.  --gc=G1 (Z, Parallel, ...) is the
 # collector, for the workloads that pass $gc_option to their JVM.  --events=threads+alloc: record these
 # groups; --options=allocby=jvm: with these options of the agent (docs/reference/agent-options.md).  A workload
-# that sets $groups is recorded with these groups of events if it is not told others; one that sets
+# that sets $groups is recorded with these groups of events by default; one that sets
 # $bare passes the agent to its JVMs itself.
 #
 # OUTDIR keeps, per run R (plain or recorded), R.out, R.err, R.status and R.measure ("KEY NUMBER"

@@ -32,7 +32,7 @@ answered() { # LOG
 }
 
 # Tomcat compiles a JSP for its first request, and the connections that ask for one wait for that: on
-# a machine under load, with each object told, for longer than a run.
+# a machine under load, with each object recorded, for longer than a run.
 warm_up() {
     tries=0
     while load "$r.warmup" 1 && [ "$(answered "$r.warmup")" -lt 100 ]; do

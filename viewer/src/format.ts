@@ -6,8 +6,8 @@ const UNITS: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
 /** A duration with three digits at most: "1.23 s", "45.6 ms", "789 ns". */
 export function duration(ns: number): string {
     const a = Math.abs(ns);
-    if (a >= 60e9) {
-        const s = Math.round(a / 1e9);
+    const s = Math.floor((a + 5e7) / 1e9); // 59.95 s would be 60.0 s
+    if (s >= 60) {
         const text = s >= 3600 ? `${Math.floor(s / 3600)} h ${two(Math.floor(s / 60) % 60)} m` : `${Math.floor(s / 60)} m ${two(s % 60)} s`;
         return ns < 0 ? `-${text}` : text;
     }
@@ -46,12 +46,12 @@ export function percent(part: number, whole: number): string {
 /** Of 1024, as `orca report` has it: "812 B", "3.9 MB". */
 export function bytes(n: number): string {
     let k = 0;
-    for (; n >= 1023.5 && k < 5; k++)
+    for (; n >= 1023.5 && k < 6; k++)
         n /= 1024;
-    return `${n.toFixed(k && n < 9.95 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB", "PB"][k]}`;
+    return `${n.toFixed(k && n < 9.95 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB", "PB", "EB"][k]}`;
 }
 
-/** So many bytes in so many ns: "3.9 MB/s". */
+/** n bytes in ns: "3.9 MB/s". */
 export function rate(n: number, ns: number): string {
     return ns > 0 ? `${bytes(n / (ns / 1e9))}/s` : "–";
 }

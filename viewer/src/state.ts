@@ -136,7 +136,7 @@ export function follow(): void {
         show({ from: m.to - (v.to - v.from), to: m.to });
 }
 
-/** What so many pixels of rows leave over, within reason. */
+/** What that number of pixels of rows leave over, within reason. */
 export function fitPanel(rows: number): void {
     const page = window.innerHeight;
     const rest = page - ABOVE_ROWS - rows;

@@ -4,7 +4,7 @@
 // `id`, which is the trace's own number of it, as in `orca report --json`.
 
 export const WAITS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring"] as const;
-/** By number; the last is no wait: what the thread did is not known. */
+/** By number; the last is not a wait: what the thread did is unknown. */
 export const STATES = [...WAITS, "unknown"] as const;
 export type StateName = (typeof STATES)[number];
 

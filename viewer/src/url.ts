@@ -69,7 +69,7 @@ const FIELDS: Field[] = [
     { name: "panel", write: () => (state.panelHeight.value === state.panelByItself.value ? null : String(state.panelHeight.value)), read: (t) => { const n = Number(t ?? NaN); state.panelHeight.value = n >= 0 && n < 5000 ? n : state.panelByItself.value; } },
     { name: "y", write: () => (state.scroll.value ? String(state.scroll.value) : null), read: (t) => { const n = Number(t ?? 0); state.scroll.value = n >= 0 ? n : 0; } },
 ];
-/** Changes of these alone are no step back. */
+/** Changes of these alone are not a step back. */
 const QUIET = new Set(["y", "panel", "theme", "focus", "noise"]);
 
 /** Whether the view is what it is by itself; a live one that follows always is. */

@@ -1,4 +1,4 @@
-// arrow_look.test.ts - kinds of arrows can be told apart without their colours.
+// arrow_look.test.ts - kinds of arrows can be distinguished without their colours.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ARROW_LOOKS, headOf } from "../src/draw/arrow_look.ts";

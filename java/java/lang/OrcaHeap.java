@@ -12,7 +12,7 @@ import jdk.internal.misc.Unsafe;
  * thread's row (the agent's alloc_rows.h).
  *
  * Nothing here may throw into the program. What is allocated here the first time that a class is met is not
- * told of.
+ * reported.
  */
 public final class OrcaHeap extends ClassValue<OrcaKind> {
     private static final OrcaHeap KINDS = new OrcaHeap();
@@ -21,7 +21,7 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     private static int session;
     /** Each object is followed to its end. */
     private static boolean follows;
-    /** Objects begin at multiples of so many bytes, less 1. */
+    /** Objects begin at multiples of this number of bytes, less 1. */
     private static long alignment;
     /** Of rows; 0: there are none. */
     private static long directory;
@@ -63,7 +63,7 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
         on = false;
     }
 
-    /** From here to leave the current thread's allocations are Orca's own, and not told; false: they are already. */
+    /** From here to leave the current thread's allocations are Orca's own, and not reported; false: they are already. */
     private static native boolean enter();
 
     private static native void leave();
@@ -84,7 +84,7 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     /**
      * What described says, called from native code: a virtual thread that has to wait in between, as for ClassValue's
      * lock, then keeps its carrier. Where it went on elsewhere, enter and leave were of different carriers, and the
-     * first one told of nothing any more.
+     * first one no longer reported anything.
      */
     private static native OrcaKind inPlace(Class<?> c, Object o);
 
@@ -151,8 +151,8 @@ public final class OrcaHeap extends ClassValue<OrcaKind> {
     }
 
     /**
-     * A class without a map of ClassValues would get one, and that would be told of, and its class be without one. In
-     * a map that is there (other ClassValues are used with the class) one more entry is told of.
+     * A class without a map of ClassValues would get one, and that would be reported, and its class be without one. In
+     * a map that is there (other ClassValues are used with the class) one more entry is reported.
      */
     private static void made(Object o) {
         Class<?> c = o.getClass();

@@ -20,7 +20,7 @@ public final class OrcaHolds {
 
     private static final ThreadLocal<OrcaHolds> OWN = new ThreadLocal<>();
     private static int every = 1;
-    /** Counts the times that the group is switched: what a thread has of an earlier one is not true any more. */
+    /** Counts the times that the group is switched: what a thread has of an earlier one is no longer true. */
     private static int session;
 
     private Object[] locks = new Object[8];
@@ -36,7 +36,7 @@ public final class OrcaHolds {
         skip = gap();
     }
 
-    /** Record one of so many from now on; tells System.nanoTime, which must be the agent's clock. */
+    /** Record one of this number from now on; returns System.nanoTime, which must be the agent's clock. */
     static long start(int oneOf) {
         every = oneOf;
         session++;

@@ -7,7 +7,7 @@ public final class OrcaKind {
     /** The agent's number of the class. */
     int id;
     boolean wanted;
-    /** Bytes of an object; of an array: 0, but `base` and so many bytes an element. */
+    /** Bytes of an object; of an array: 0, but `base` and this number of bytes an element. */
     long size;
     int base, scale;
     /** Where in a thread's row it is counted; -1: nowhere. */

@@ -211,9 +211,9 @@ final class Query {
     }
 
     /**
-     * Tells of each virtual thread that waits, and of each platform thread that a virtual one blocks. First
+     * Reports each virtual thread that waits, and each platform thread that a virtual one blocks. First
      * who holds is looked at again, then who waits: if neither has moved since it was listed, the one waited
-     * while the other held. Of more threads than `most` nothing is told: each look takes time.
+     * while the other held. With more threads than `most` it reports nothing: each look takes time.
      */
     static void virtualWaits(int most) {
         int n = QueryVirtual.count();

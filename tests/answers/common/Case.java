@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What a program is told (tests/answers/outside.mjs): planted or repaired, full or half strength, the slow peer, a folder. */
+/** A program's arguments (tests/answers/outside.mjs): planted or repaired, full or half strength, the slow peer, a folder. */
 public record Case(boolean planted, boolean full, int peer, String folder) {
     public static Case of(String[] args) {
         return new Case(args[0].equals("planted"), args[1].equals("full"), Integer.parseInt(args[2]), args[3]);
@@ -14,7 +14,7 @@ public record Case(boolean planted, boolean full, int peer, String folder) {
         return full ? whenFull : whenHalf;
     }
 
-    /** A program without a server measures itself: how many, and the 99th percentile, when it is told to end. */
+    /** A program without a server measures itself: how many, and the 99th percentile, when it is asked to end. */
     public static final class Measure {
         private final long[] took = new long[1 << 20];
         private final AtomicInteger count = new AtomicInteger();

@@ -11,7 +11,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.TreeMap;
 
-/** Rates of another server in a cache: each request waits for the one that loads an entry that is too old (or gets the old one meanwhile). */
+/** Rates of another server in a cache: each request waits for the one that loads an entry that is too old (or gets the old one until then). */
 public class HotKey {
     public static void main(String[] args) throws Exception {
         Case it = Case.of(args);

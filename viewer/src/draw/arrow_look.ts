@@ -1,4 +1,4 @@
-// arrow_look.ts - how the kinds of arrows differ besides their colours: by dashes and heads, no two alike.
+// arrow_look.ts - how the kinds of arrows differ, apart from their colours: by dashes and heads, no two alike.
 import type { Interaction } from "../types.ts";
 
 export type Head = "full" | "open" | "double";

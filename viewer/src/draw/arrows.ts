@@ -118,7 +118,7 @@ export function collect(g: Gathering): Drawn {
         const narrow = bundle(arrows, NARROW_PX * g.ns);
         arrows = narrow.length > DRAWN_MAX ? bundle(narrow, WIDE_PX * g.ns) : narrow;
         if (narrow.length > DRAWN_MAX && arrows.length > BUNDLES_MAX) {
-            // What arrows of an exact tile weigh is not told: beside those of bundles only their number counts.
+            // Arrows of an exact tile have no weight: beside those of bundles only their number counts.
             const weighed = g.tiles.every((t) => t.arrows.kind === "bundles");
             arrows.sort((a, b) => (weighed ? b.weight - a.weight : 0) || b.count - a.count);
             left_out += arrows.slice(BUNDLES_MAX).reduce((n, a) => n + a.count, 0);

@@ -48,7 +48,7 @@ export function waitedUntil(row: ExactThread, k: number): number {
     return woken < row.end[k] ? Math.max(woken, row.start[k]) : row.end[k];
 }
 
-/** Waits that are told one by one, cut to the tile. */
+/** Waits that are listed one by one, cut to the tile. */
 export function addExact(shares: Float32Array, scale: Scale, row: ExactThread, within: Span, life: Span): void {
     addLife(shares, scale, life, within);
     for (let k = 0; k < row.n; k++) {

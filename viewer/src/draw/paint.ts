@@ -15,7 +15,7 @@ export interface Buffer {
     left: number; right: number;
 }
 
-/** Patterns repeat after so many pixels at the most, and move with the columns. */
+/** Patterns repeat after this number of pixels at most, and move with the columns. */
 const REPEAT = 16;
 const phase = (b: Buffer): number => ((b.first % REPEAT) + REPEAT) % REPEAT;
 

@@ -1,12 +1,12 @@
 // palette.ts - what each state looks like: a colour that the common kinds of colour blindness keep apart
-// (after Okabe and Ito), and a texture besides, so that no colour needs to be told at all.
+// (after Okabe and Ito), and a texture, so that no reader depends on a colour.
 //
 // The picture is made of 8 x 8 patterns of pixels; what is loud (blocked, deadlocked) is what limits a
 // program, what is quiet is a thread that has nothing to do.
 import type { Interaction } from "../types.ts";
 
-/** What a pixel can show, besides nothing; 0 to 5 are the waits of the protocol; up to "off" they are the parts of
- * a column ("locked": parked, and blocked by others). */
+/** What a pixel can show, apart from nothing; 0 to 5 are the waits of the protocol; up to "off"
+ * they are the parts of a column ("locked": parked, and blocked by others). */
 export const LOOKS = ["blocked", "waiting", "parked", "joining", "sleeping", "reacquiring", "running", "locked", "unknown", "io", "ready", "stopped", "off", "deadlocked", "held", "queue", "gc"] as const;
 export type Look = (typeof LOOKS)[number];
 export const LOOK = Object.fromEntries(LOOKS.map((name, k) => [name, k])) as Record<Look, number>;

@@ -39,7 +39,7 @@ export interface Picture {
     width: number; height: number; // css pixels
     ratio: number;
     rows: readonly Row[];
-    pinned: number; // of the rows, so many stand on top
+    pinned: number; // of the rows, the number on top
     scroll: number; // css pixels
     rowOfThread: ReadonlyMap<number, number>;
     palette: Palette;

@@ -44,7 +44,7 @@ export function icicleBoxes(t: Tree): Layout {
     return { levels, hidden: 0 };
 }
 
-/** What is told of a box, in a heap's terms. */
+/** The text about a box, in a heap's terms. */
 export function icicleNames(of: Icicle): BoxNames {
     const full = (k: number): string => {
         const node = of.nodes[k];

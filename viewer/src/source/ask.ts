@@ -70,8 +70,8 @@ async function read(body: ReadableStream<Uint8Array>, hear: Hear): Promise<void>
     }
 }
 
-/** Hear the server's news, by the names of the events.  A connection that ends is made again; when that cannot be,
- *  `gone` is told why, once.  The result ends it. */
+/** Hear the server's news, by the names of the events.  A connection that ends is made again; when
+ * that cannot be, `gone` gets the reason, once.  The result ends it. */
 export function listen(hear: Hear, gone: (why: string) => void): () => void {
     const end = new AbortController();
     const once = async (): Promise<void> => {

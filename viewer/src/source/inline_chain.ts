@@ -1,4 +1,4 @@
-// inline_chain.ts - whom a wait waited for, and whom that one waited for meanwhile: src/view/chain.c over a pack.
+// inline_chain.ts - the thread that a wait waited for, and the one that this thread waited for in that time: src/view/chain.c over a pack.
 import { duration } from "../format.ts";
 import { FLAG, INTERACTIONS, STATES } from "../types.ts";
 import type { Link } from "../types.ts";

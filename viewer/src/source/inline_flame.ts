@@ -8,7 +8,7 @@ import { eachSample } from "./inline_samples.ts";
 import { eachPart } from "./inline_stats.ts";
 import type { Part } from "./inline_stats.ts";
 
-/** Why there is no stack; as in src/export/wait_sums.c. */
+/** Why a stack is missing; as in src/export/wait_sums.c. */
 const WHY = ["no stack", "owner not asked", "no owner", "still waiting", "timed out", "waker unknown", "release not recorded", "thread ended", "the outermost frames were cut off", "last owner seen"];
 const NO_STACK = 0, NOT_ASKED = 1, NO_OWNER = 2, STILL = 3, TIME_UP = 4, NOT_KNOWN = 5, NO_RELEASE = 6, ENDED = 7, CUT = 8, SEEN = 9;
 

@@ -122,7 +122,8 @@ export class Model {
         return Math.max(w.start[k], Math.min(w.wake[k], w.end[k]));
     }
 
-    /** Where the waits of a thread begin that touch what is at `time` or behind it: that one may be the last before it, and some may not touch. */
+    /** Where the waits of a thread begin that touch what is at `time` or behind it: the first may
+     * be the last before it, and some may not touch. */
     firstNear(thread: number, time: number): number {
         const w = this.pack.waits, first = w.first[thread];
         let k = lower(w.start, time, first, w.first[thread + 1]);

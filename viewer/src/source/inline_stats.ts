@@ -99,7 +99,8 @@ export interface Stats {
 /** A wait, or the part of one that is in one state, uncut. */
 export interface Part { thread: number; wait: number; context: number; state: number; start: number; end: number; flags: number }
 
-/** Calls for each part of the selection's waits, cut to it; for stretches that are no waits, too, if they are wanted. */
+/** Calls for each part of the selection's waits, cut to it; also for stretches that are not waits,
+ * if they are wanted. */
 export function eachPart(m: Model, c: Cut, visit: (p: Part) => void, reacquired?: (thread: number, context: number) => void, unknown?: (thread: number, ns: number) => void): void {
     const w = m.pack.waits, x = m.pack.contexts;
     const p: Part = { thread: 0, wait: 0, context: 0, state: 0, start: 0, end: 0, flags: 0 };

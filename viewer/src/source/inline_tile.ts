@@ -101,7 +101,7 @@ export function groupRow(m: Model, kind: string, n: number, f: Frame): TileRow {
 const STRIDE = CELL; // states 0 to 5 (parked: idle), life, waits, parked and blocked, unknown, HALTS
 const LOCKED = 8, NOT_KNOWN = 9, IO = 10;
 
-/** `full`: so many threads fill a cell. */
+/** `full`: the number of threads that fill a cell. */
 function cells(m: Model, members: readonly number[], f: Frame, full: number): Cells {
     const sums = new Float64Array(BUCKETS * STRIDE);
     for (const thread of members)

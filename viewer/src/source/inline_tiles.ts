@@ -83,7 +83,8 @@ export class Tiles {
         return answer;
     }
 
-    /** A level coarser than the coarsest: a row that lies in one of its tiles is that one, else the sums of all. */
+    /** A level coarser than the coarsest: a row that lies in one of its tiles is that tile, else
+     * the sums of all. */
     private joined(f: Frame, of: number[], row: RowId): TileRow {
         const level = this.tiles.coarsest;
         const found = of.map((i) => ({ i, row: this.whole(level, i).get(row) ?? NOTHING })).filter((x) => x.row.kind !== "nothing");
@@ -244,7 +245,7 @@ function within(a: ExactArrows, f: Frame): ExactArrows {
     };
 }
 
-/** `factor` tiles as one; where only one has arrows that are told one by one, these. */
+/** `factor` tiles as one; where only one has arrows that are listed one by one, these. */
 function joinedArrows(all: Arrows[], factor: number): Arrows {
     const some = all.filter((a) => a.n > 0);
     if (some.length === 1 && some[0].kind === "exact")

@@ -38,7 +38,8 @@ export function lockOf(m: Model, id: number): Wait["lock"] {
     return id ? { id, class: classOf(m.pack, id), hash: m.pack.locks.hash[id] || null } : null;
 }
 
-/** Only of Object.wait the JVM says whether its time was up; others had a limit, and nobody woke them. */
+/** The JVM reports a timeout only of Object.wait; other waits had a limit, and no thread woke
+ * them. */
 function isTimedOut(m: Model, k: number): boolean {
     const flags = m.pack.waits.flags[k], state = m.state(k);
     if (state === WAITING)

@@ -37,7 +37,7 @@ function given(): boolean {
     return true;
 }
 
-/** The token of the address, which is no longer there then. */
+/** The token of the address, which is removed from there. */
 function takeToken(): string | null {
     const q = new URLSearchParams(location.search);
     const token = q.get("token");

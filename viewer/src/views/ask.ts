@@ -1,4 +1,4 @@
-// ask.ts - answers of the source as a view has them: asked for a little later, old ones kept meanwhile,
+// ask.ts - answers of the source as a view has them: asked for a little later, old ones kept until then,
 // outdated ones dropped.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { gone, meta, source } from "../state.ts";

@@ -185,7 +185,7 @@ function Neighbours({ before, after, time, until }: { before: WaitRef | null; af
     );
 }
 
-/** Who it waited for, and whom that one waited for meanwhile. */
+/** The thread that it waited for, and the one that this thread waited for in that time. */
 function Chain({ links }: { links: Link[] }) {
     return (
         <section aria-label="Wait chain" data-test="details-chain">

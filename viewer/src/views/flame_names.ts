@@ -56,7 +56,8 @@ export class Names {
         return words !== "" && this.full(frame).toLowerCase().includes(words);
     }
 
-    /** Hue by package, so that what belongs together looks alike, a little lighter or darker by class; what is no method, and the JDK, is grey. */
+    /** Hue by package, so that what belongs together looks alike, a little lighter or darker by
+     * class; everything but methods, and the JDK, is grey. */
     colour(frame: number, dark: boolean): string {
         const f = this.flame.frames[frame];
         const light = dark ? 30 : 82;

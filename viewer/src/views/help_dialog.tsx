@@ -1,4 +1,4 @@
-// help_dialog.tsx - what "?" opens: the keys of a page, and what else is to be said.
+// help_dialog.tsx - what "?" opens: the keys of a page, and other explanations.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import "./help.css";

@@ -146,7 +146,7 @@ export function zoom(factor: number, x?: number): void {
     state.show({ from: at - (at - v.from) * factor, to: at + (v.to - at) * factor });
 }
 
-/** By so many parts of the visible time. */
+/** By that fraction of the visible time. */
 export function pan(part: number): void {
     const v = state.view.value;
     const d = (v.to - v.from) * part;

@@ -4,7 +4,7 @@ import { line, place } from "../format.ts";
 import { isJdk } from "../jdk.ts";
 import type { Place } from "../types.ts";
 
-/** none: said where there are no frames; note: beneath those that there are. */
+/** none: shown instead of frames; note: shown beneath them. */
 interface StackProps { title: string; frames: readonly Place[]; none?: string | null; note?: string | null; name: string }
 
 export function Stack({ title, frames, none, note, name }: StackProps) {

@@ -31,7 +31,7 @@ export function StartPage() {
             end();
         };
     }, []);
-    /** An act of the user: what went wrong is said, then the lists are looked at again. */
+    /** An act of the user: an error is shown, then the lists are updated. */
     const run = async (act: () => Promise<string | void>) => {
         said.value = null;
         try {

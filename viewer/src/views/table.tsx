@@ -33,10 +33,10 @@ export interface TableProps<R> {
     /** Rows that something elsewhere points at. */
     lit?: (row: R) => boolean;
     search?: boolean;
-    /** What stands there when there are no rows. */
+    /** The text of a table without rows. */
     empty?: string;
     busy?: boolean;
-    /** There are no rows because they could not be had; why is said elsewhere. */
+    /** No rows because they could not be loaded; the reason is shown elsewhere. */
     failed?: boolean;
     /** Behind the label. */
     children?: ComponentChildren;

@@ -43,7 +43,8 @@ function Name({ row, y, index, total }: { row: Row; y: number; index: number; to
     );
 }
 
-/** A name that is too long loses its end, but not the number by which locks of one class are told apart. */
+/** A name that is too long loses its end, but not the number that distinguishes locks of one
+ * class. */
 function Label({ row }: { row: Row }) {
     const at = row.lock ? row.label.lastIndexOf("#") : -1;
     return (
