@@ -48,9 +48,11 @@ static bool is_nobodys(const struct analysis *a, uint32_t thread)
     return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
 }
 
-static bool counts_of(const struct timeline *tl, const struct span *s, bool nobodys)
+/* What begins once somebody has stopped the program is the stop itself. */
+static bool counts_of(const struct analysis *a, const struct span *s, bool nobodys)
 {
-    return !nobodys || timeline_context(tl, s->context)->what == STATE_BLOCKED;
+    bool owned = timeline_context(&a->timeline, s->context)->what == STATE_BLOCKED;
+    return (!nobodys || owned) && s->start < stop_time(&a->stop);
 }
 
 static int visit_span(struct resources *v, const struct timeline *tl, resource_visit visit,
@@ -84,7 +86,7 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
             const struct span *s = run_stretch(r, sizeof *s, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 struct resource_wait w = {.thread = thread, .index = i + k, .span = &s[k]};
-                if (counts_of(tl, &s[k], nobodys))
+                if (counts_of(a, &s[k], nobodys))
                     TRY(visit_span(v, tl, visit, self, &w));
             }
         }

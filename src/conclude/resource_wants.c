@@ -82,9 +82,17 @@ static enum want want_of(const struct finder *f, uint32_t context)
     }
 }
 
+/* Whether a thread waits until the JVM has ended, which another one has begun. */
+static bool is_for_the_end(const struct trace *t, const struct context *x)
+{
+    const struct trace_stack *s = trace_stack(t, x->stack);
+    return x->what == STATE_BLOCKED && s->n_frames &&
+           strcmp(trace_method_class(t, s->frames[0].method), "Ljava/lang/Shutdown;") == 0;
+}
+
 static bool counts(const struct finder *f, const struct context *x)
 {
-    return !(x->flags & INTERVAL_OPEN && f->stuck);
+    return !(x->flags & INTERVAL_OPEN && f->stuck) && !is_for_the_end(f->a->trace, x);
 }
 
 /* Which pool each thread is of, by a number that is not 0, if others are, too.  -ENOMEM. */

@@ -49,7 +49,7 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
 /* What threads do once somebody has stopped the program says nothing. */
 static uint64_t end_of(const struct evidence *ev)
 {
-    return ev->a->stop.thread ? min_u64(ev->a->stop.at, ev->a->window.to) : ev->a->window.to;
+    return min_u64(stop_time(&ev->a->stop), ev->a->window.to);
 }
 
 /* Whether a worker of the JDK's wants the lock of the queue that it takes its tasks from. */
