@@ -15,7 +15,7 @@ nothing_wrong() { # WHAT
 }
 
 # All verdicts are right but at most so many of a hundred that are not said, or not known.
-asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT] [WHAT-ELSE]
+asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT]
     command -v node >/dev/null || skip "there is no node, which reads what Orca says"
     run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED${4:-},ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
         -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$PROGRAMS" "$1" "$2" brief ${6:+"$6"}
@@ -54,7 +54,7 @@ test_barging() {
 
 # The same where the others wait for input: that is as good as a wait.
 test_barging_beside_calls() {
-    asked Barging platform 100 +io 10 reads
+    asked Barging platform 100 +io 10 reads # what else the program is given
     at_least "$(grep -c '^right.stormed-by' verdicts)" 5 "certain hand-offs beside calls"
 }
 

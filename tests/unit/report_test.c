@@ -225,6 +225,25 @@ Test(report, everything)
     expect_text("finding-2", "--finding 2", 0);
 }
 
+/* A shutdown hook that ran for 50 us of the second. */
+Test(report, who_hardly_lived_is_not_on_the_first_screen)
+{
+    struct shop s = define_shop();
+    fill_shop(&s);
+    thread_id hook = builder_thread(&b, "Logging-Cleaner");
+    ADD0(&b, 40, hook, 900 * MS, thread_start);
+    ADD0(&b, 40, hook, 900 * MS + 50 * US, thread_end);
+    write_trace();
+    int status;
+    struct err err;
+    char *screen = report(&status, &err, ""), *all = report(&status, &err, "--threads");
+    cr_assert_null(strstr(screen, "Logging-Cleaner"));
+    cr_assert_not_null(strstr(screen, "\nCommon-Cleaner "));
+    cr_assert_not_null(strstr(all, "Logging-Cleaner"));
+    free(screen);
+    free(all);
+}
+
 Test(report, a_finding_that_is_not_there)
 {
     build_shop();
