@@ -255,6 +255,10 @@ static inline bool wait_is_for_work(const struct analysis *of, uint32_t context)
     return purposes_for(&of->purposes, context, x->what) == FOR_IDLE;
 }
 
+/* Whether a wait began after the program had been stopped (stop.h), or is for the lock under which
+ * the JVM ends: it is a part of that end. */
+bool wait_is_of_the_end(const struct analysis *a, const struct span *s);
+
 /* Whether each thread waited once, all for as long: for something that begins, and not again. */
 static inline bool resource_is_once(const struct resource *r)
 {

@@ -149,8 +149,8 @@ int finder_find_strays(struct finder *f)
 
 /* --- the time of those who wait --------------------------------------------------------------- */
 
-/* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
- * nothing. */
+/* Time in which a thread had nothing to do: it waited, no other thread blocked it, and it had asked
+ * for nothing.  After a stop there is nothing to do. */
 int finder_find_bases(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
@@ -158,14 +158,17 @@ int finder_find_bases(struct finder *f)
     if (!busy)
         return -ENOMEM;
     for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
-        uint64_t idle = 0, life = thread_life(&f->a->threads.v[thread]);
+        const struct thread_stats *s = &f->a->threads.v[thread];
+        uint64_t idle = 0, end = min_u64(s->to, stop_time(&f->a->stop));
+        uint64_t life = end > s->from ? end - s->from : 0;
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
                 const struct context *x = timeline_context(tl, v[k].context);
                 if (x->what == STATE_UNKNOWN || wait_is_for_work(f->a, v[k].context))
-                    idle += span_waited_until(tl, &v[k]) - v[k].start;
+                    idle += min_u64(span_waited_until(tl, &v[k]), max_u64(end, v[k].start)) -
+                            v[k].start;
             }
         }
         busy[thread] = life > idle ? life - idle : 0;

@@ -48,7 +48,7 @@ static bool is_nobodys(const struct analysis *a, uint32_t thread)
     return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
 }
 
-/* What begins once somebody has stopped the program is the stop itself. */
+/* What begins after a stop is the stop itself. */
 static bool counts_of(const struct analysis *a, const struct span *s, bool nobodys)
 {
     bool owned = timeline_context(&a->timeline, s->context)->what == STATE_BLOCKED;

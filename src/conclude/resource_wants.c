@@ -90,6 +90,12 @@ static bool is_for_the_end(const struct trace *t, const struct context *x)
            strcmp(trace_method_class(t, s->frames[0].method), "Ljava/lang/Shutdown;") == 0;
 }
 
+bool wait_is_of_the_end(const struct analysis *a, const struct span *s)
+{
+    return s->start >= stop_time(&a->stop) ||
+           is_for_the_end(a->trace, timeline_context(&a->timeline, s->context));
+}
+
 static bool counts(const struct finder *f, const struct context *x)
 {
     return !(x->flags & INTERVAL_OPEN && f->stuck) && !is_for_the_end(f->a->trace, x);

@@ -301,7 +301,8 @@ static void look_at_line(const struct evidence *ev, struct held *by_group, uint3
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
         const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
         for (uint32_t k = 0; k < n; k++)
-            if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]))
+            if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]) &&
+                !wait_is_of_the_end(ev->a, &s[k]))
                 look_at_span(ev, by_group, thread, &s[k]);
     }
 }

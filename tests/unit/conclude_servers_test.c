@@ -931,15 +931,48 @@ Test(servers, a_lock_that_is_contended_at_a_programs_end_is_told)
     cr_assert(contends_from(510000000, false));
 }
 
-/* One thread ends the JVM, the other one would, too. */
+/* The time after the stop is nobody's time, either. */
+Test(servers, what_was_waited_is_a_share_of_the_time_until_the_stop)
+{
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        does_block(web[i], 1000, 250000000, lock, bob);
+    stop_at(500000000);
+    run(700000000);
+    cr_assert_eq(resource_permille(&all.v[0]) / 10, 49);
+}
+
+/* bob sleeps while ann waits for his lock. */
+static bool sleeps_with_a_lock(uint64_t from)
+{
+    does_sleep(bob, from, from + 150000000);
+    does_block(ann, from + 10000000, from + 150000000, lock, bob);
+    stop_at(500000000);
+    run(700000000);
+    return has_finding("held-while-waiting") || has_finding("contended-lock") ||
+           has_finding("dominant-lock");
+}
+
+Test(servers, who_sleeps_with_a_lock_before_the_stop_is_told)
+{
+    cr_assert(sleeps_with_a_lock(300000000));
+}
+
+Test(servers, who_sleeps_with_a_lock_during_the_stop_is_not)
+{
+    cr_assert_not(sleeps_with_a_lock(510000000));
+}
+
+/* One thread ends the JVM, the other one would, too: it waits until hooks have run. */
 static bool waits_for_the_end(const char *of)
 {
+    does_join(bob, 390000000, 690000000, cat);
     lock_id end = of_class("Ljava/lang/Class;");
     ADD(&b, ann.v, ann, 400000000, monitor_contended_enter, .lock = end, .owner = bob,
         .stack = builder_stack(&b, of));
     ADD(&b, ann.v, ann, 690000000, monitor_contended_entered, .lock = end);
     run(700000000);
-    return has_finding("contended-lock") || has_finding("dominant-lock");
+    return has_finding("held-while-waiting") || has_finding("contended-lock") ||
+           has_finding("dominant-lock");
 }
 
 Test(servers, who_waits_until_the_jvm_has_ended_is_blocked_by_nobody)
