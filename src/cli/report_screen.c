@@ -268,6 +268,15 @@ static void put_load(struct table *t, const struct page *p, const struct resourc
     table_put(t, text);
 }
 
+/* Resources whose waits took 0 ns say nothing; they are the last ones. */
+static size_t resource_rows(const struct page *p)
+{
+    size_t n = p->r->resources->n;
+    while (n && !p->r->resources->v[n - 1].ns)
+        n--;
+    return n;
+}
+
 static void print_resources(const struct page *p, size_t rows)
 {
     static const struct table_column columns[][6] = {{{"resources", TABLE_LEFT, true},
@@ -359,7 +368,7 @@ static struct plan plan_of(const struct page *p, size_t head)
     struct plan x = {.head = head,
                      .whole = report_findings(r) < CARDS_WHOLE ? report_findings(r) : CARDS_WHOLE,
                      .pools = pool_rows(p) < 8 ? pool_rows(p) : 8,
-                     .resources = r->resources->n < 6 ? r->resources->n : 6};
+                     .resources = resource_rows(p) < 6 ? resource_rows(p) : 6};
     x.brief =
         report_findings(r) - x.whole < CARDS_BRIEF ? report_findings(r) - x.whole : CARDS_BRIEF;
     for (size_t i = 0; i < x.whole; i++)

@@ -169,6 +169,13 @@ static bool is_one_package(const char *x, const char *y)
     return n && strncmp(x, y, n) == 0 && !strchr(y + n, '/');
 }
 
+/* HttpClient.lock, Handler.tryUseLock: who calls it takes the lock. */
+static bool is_called_lock(const char *method)
+{
+    size_t n = strlen(method);
+    return strcmp(method, "lock") == 0 || (n >= 4 && strcmp(method + n - 4, "Lock") == 0);
+}
+
 /* Of the JDK's frames from `i` on the innermost that other classes may call, in the package of that
  * one: private methods and nested classes are a detail of it, and elsewhere in the next JDK.  `i`:
  * there is none. */
@@ -181,7 +188,7 @@ static uint32_t called_by_others(const struct trace *t, const struct trace_stack
         if (!sites_is_jdk(signature))
             break;
         if (!(m->flags & (PRIVATE | PROTECTED)) && !strchr(signature, '$') &&
-            is_one_package(of, signature))
+            !is_called_lock(m->name) && is_one_package(of, signature))
             return k;
     }
     return i;

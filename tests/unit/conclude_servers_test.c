@@ -407,6 +407,17 @@ Test(servers, a_private_method_of_the_jdks_is_no_name)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of SelectorImpl.select");
 }
 
+/* Who calls a method that is named so takes the lock. */
+Test(servers, a_method_that_is_called_lock_is_no_name)
+{
+    static const char at[] = "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                             "java.util.logging.Handler.tryUseLock:9 "
+                             "java.util.logging.StreamHandler.publish:3 "
+                             "java.util.logging.Logger.log:2 shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+}
+
 /* The class itself takes it for others of its package. */
 Test(servers, a_method_that_others_call_is_a_name)
 {
