@@ -50,13 +50,17 @@ static struct {
     struct map named; /* classes known by name only: hash of the signature -> id */
 } ids = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Locks that were told by hash, and that no thread has come by yet; under ids.lock. */
-enum { TOLD_MAX = 4096 };
+/* Locks that were told by hash, and that no thread has come by yet.  As long as more may be told
+ * of, also those that threads have come by, so that nobody gives them a second id.  Under
+ * ids.lock. */
+enum { TOLD_MAX = 8192, MET_MAX = 4096 };
 static struct told {
     uint32_t hash, lock;
     uint64_t class_hash; /* of the signature */
+    bool met;
 } told[TOLD_MAX];
-static size_t n_told;
+static size_t n_told, n_met;
+static bool telling;
 
 /* What include= and exclude= say of a class, by its id; UNASKED: not looked up yet. */
 enum { UNASKED, WANTED, NOT_WANTED };
@@ -69,7 +73,8 @@ void locks_init(void)
     ids.last_lock = ids.last_class = 0;
     map_fini(&ids.named);
     map_init(&ids.named);
-    n_told = 0;
+    n_told = n_met = 0;
+    telling = agent.attached;
 }
 
 static struct tag get_tag(jobject o)
@@ -219,24 +224,64 @@ static bool define_lock(uint32_t id, uint32_t class_, uint32_t hash)
     return ok;
 }
 
+static uint64_t class_hash_of(jclass c)
+{
+    char *signature = NULL;
+    if ((*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t hash = signature_hash(signature);
+    jvmti_free(signature);
+    return hash;
+}
+
+static struct told *find_told(uint64_t class_hash, uint32_t hash)
+{
+    for (size_t i = 0; i < n_told; i++)
+        if (told[i].hash == hash && told[i].class_hash == class_hash)
+            return &told[i];
+    return NULL;
+}
+
+static void forget_told(struct told *t)
+{
+    *t = told[--n_told];
+}
+
 /* The id under which this object was told of, 0: it was not.  It is asked for once. */
 static uint32_t take_told(jclass c, uint32_t hash)
 {
-    char *signature = NULL;
-    uint32_t id = 0;
-    for (size_t i = 0; i < n_told && !id; i++) {
-        if (told[i].hash != hash)
-            continue;
-        if (!signature &&
-            (*agent.jvmti)->GetClassSignature(agent.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE)
-            return 0;
-        if (signature_hash(signature) == told[i].class_hash) {
-            id = told[i].lock;
-            told[i] = told[--n_told];
-        }
-    }
-    jvmti_free(signature);
+    bool any = false;
+    for (size_t i = 0; i < n_told && !any; i++)
+        any = told[i].hash == hash && !told[i].met;
+    struct told *t = any ? find_told(class_hash_of(c), hash) : NULL;
+    if (!t || t->met)
+        return 0;
+    uint32_t id = t->lock;
+    if (telling)
+        t->met = true;
+    else
+        forget_told(t);
     return id;
+}
+
+/* A thread has come by this object before it was told of. */
+static void keep_met(jclass c, uint32_t hash, uint32_t lock)
+{
+    uint64_t class_hash = class_hash_of(c);
+    if (!class_hash || n_met == MET_MAX || n_told == TOLD_MAX)
+        return;
+    told[n_told++] = (struct told){hash, lock, class_hash, true};
+    n_met++;
+}
+
+void locks_told_all(void)
+{
+    pthread_mutex_lock(&ids.lock);
+    telling = false;
+    for (size_t i = n_told; i-- > 0;)
+        if (told[i].met)
+            forget_told(&told[i]);
+    pthread_mutex_unlock(&ids.lock);
 }
 
 /* Under ids.lock: the first sight of an object.  Returns its tag's `lock`. */
@@ -257,6 +302,8 @@ static uint32_t new_lock(jobject object, jclass c)
     if (!set_tag(object, tag))
         return 0;
     ids.last_lock += wanted && !known;
+    if (telling && wanted && !known)
+        keep_met(c, hash, low);
     return low;
 }
 
@@ -265,13 +312,13 @@ static uint32_t new_lock(jobject object, jclass c)
 static uint32_t told_lock(const char *signature, uint32_t hash)
 {
     uint64_t class_hash = signature_hash(signature);
-    for (size_t i = 0; i < n_told; i++)
-        if (told[i].hash == hash && told[i].class_hash == class_hash)
-            return told[i].lock;
+    const struct told *known = find_told(class_hash, hash);
+    if (known)
+        return known->lock;
     uint32_t class_ = class_by_name(signature, (struct str){"", 0}), id = ids.last_lock + 1;
     if (n_told == TOLD_MAX || !class_ || !define_lock(id, class_, hash))
         return 0;
-    told[n_told++] = (struct told){hash, id, class_hash};
+    told[n_told++] = (struct told){hash, id, class_hash, false};
     return ids.last_lock = id;
 }
 

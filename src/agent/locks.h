@@ -16,8 +16,12 @@ void locks_init(void);
 lock_id locks_id(JNIEnv *jni, jobject object, bool *wanted);
 
 /* The id of a lock of which only the class's name ("java.lang.Object", "[I") and the identity hash
- * are known, at attach: whoever meets the object later finds the id by these.  0 as above. */
+ * are known, at attach: whoever meets the object later, or has met it in this recording, has the
+ * same id.  0 as above. */
 lock_id locks_by_hash(const char *class_name, uint32_t hash);
+
+/* No lock is asked for by hash from now on. */
+void locks_told_all(void);
 
 /* The id of what is at the other end of input or output, by its name ("=10.0.0.7:5432"): a new one.
  * 0: its definition was lost (counted). */

@@ -264,6 +264,17 @@ static void look_at(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *i
     put_found(jni, self, info, id, &p, clock_mono_ns());
 }
 
+/* Whether it was looked at by itself: a platform thread that a virtual one blocks. */
+static bool is_found(uint32_t id)
+{
+    size_t n;
+    const struct found *v = found_all(&n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].id == id)
+            return true;
+    return false;
+}
+
 void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *all,
                       const uint32_t *ids, jint n)
 {
@@ -277,7 +288,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     /* First those of the moment when it was asked: a thread's events are in the order of time. */
     for (jint i = 0; i < n; i++) {
         enum event_kind kind = wait_of_state(all[i].state);
-        if (ids[i] && is_wanted(kind) && is_of_monitor(kind)) {
+        if (ids[i] && is_wanted(kind) && is_of_monitor(kind) && !is_found(ids[i])) {
             struct park_info p = monitor_of(jni, &all[i], kind);
             put_found(jni, self, &all[i], ids[i], &p, told.time);
         }
@@ -287,6 +298,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
         if (ids[i] && is_wanted(kind) && !is_of_monitor(kind))
             look_at(jni, self, &all[i], ids[i]);
     }
+    locks_told_all();
     buf_fini(&told.lines);
     buf_fini(&told.owners);
 }

@@ -409,7 +409,8 @@ bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t s
         if (s && s->time > since && !(s->flags & SAMPLE_IDLE))
             return true;
     }
-    return false;
+    const struct line *l = thread < a->timeline.n_lines ? &a->timeline.lines[thread] : NULL;
+    return l && l->acts.n && line_act(l, l->acts.n - 1)->time > since;
 }
 
 /* The Object.wait that a thread is in at the end, if it was notified; else NULL. */

@@ -89,7 +89,7 @@ struct analysis_plan {
 int analysis_run(struct analysis **out, struct trace *t, const struct analysis_plan *plan,
                  struct err *err);
 
-/* Whether a sample shows the thread at work after a moment. */
+/* Whether a sample, or that it woke or started a thread, shows the thread at work after a moment. */
 bool analysis_seen_running(const struct analysis *a, uint32_t thread, uint64_t since);
 
 /* What is under way at its end.  carry_fini, also on failure: -ENOMEM. */

@@ -9,7 +9,7 @@
 #include "conclude/resource_parts.h"
 
 enum {
-    OBJECT_WAITS = 3, /* an object with fewer waits is one of many anywhere */
+    OBJECT_WAITS = 3, /* an object with fewer waits is one of many where there are others */
     CROWD = 16,
     CROWD_OWN_PERCENT = 10,
     ENTRY_OWN_PERCENT = 80,
@@ -69,7 +69,11 @@ void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own)
     const struct member *v = c->members.v;
     for (size_t i = 0; i < c->members.n; i++)
         own[v[i].object] |=
-            waits[v[i].object] >= OBJECT_WAITS && !is_of_crowd(&places[v[i].place], v[i].waits);
+            (waits[v[i].object] >= OBJECT_WAITS && !is_of_crowd(&places[v[i].place], v[i].waits)) ||
+            places[v[i].place].objects == 1;
+    for (size_t i = 0; i < c->members.n; i++) /* with few waits it has to be alone at each place */
+        if (waits[v[i].object] < OBJECT_WAITS && places[v[i].place].objects > 1)
+            own[v[i].object] = false;
     for (size_t i = 0; i < c->members.n; i++) /* an entry is one at whatever place */
         if (places[v[i].place].entries && is_of_crowd(&places[v[i].place], v[i].waits))
             own[v[i].object] = false;

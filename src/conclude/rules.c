@@ -140,6 +140,7 @@ static int gather(struct evidence *ev)
         ev->resource_ns += ev->resources.v[i].ns;
     TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
     TRY(rule_find_lock_facts(ev));
+    TRY(rule_find_blocked(ev));
     return analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_WAITER, &ev->waiters,
                            &ev->n_waiters);
 }

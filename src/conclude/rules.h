@@ -59,6 +59,7 @@ struct rule_finding {
     const struct resource *resource;       /* that it is about; NULL: none */
     const struct resources *resources;     /* the list that has it */
     uint64_t path_ns, path_seen; /* of the critical path: on it; that much through owners seen */
+    const struct blocked *still; /* who waits for the resource at the end for longer than usual */
     struct finding_line lines[FINDING_LINES]; /* the first one is the title */
     uint32_t n_lines;
     char text[FINDING_TEXT]; /* all lines, "; " between them */

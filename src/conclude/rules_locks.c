@@ -29,12 +29,39 @@ static uint32_t context_of(const struct evidence *ev, const struct open_wait *w)
     return s && timeline_context(t, s->context)->flags & INTERVAL_OPEN ? s->context : 0;
 }
 
-/* The resource that a thread waits for at the end: what others have; NULL: none. */
+/* What others have, and a wait in this state is for; NULL: none. */
+static const struct resource *resource_in(const struct evidence *ev, uint32_t context,
+                                          enum wait_state state)
+{
+    const uint32_t *all =
+        state == STATE_REACQUIRING ? ev->resources.of_regain : ev->resources.of_context;
+    const struct resource *r = context && all[context] ? &ev->resources.v[all[context] - 1] : NULL;
+    return r && (r->kind == RESOURCE_LOCK || r->kind == RESOURCE_THINGS) ? r : NULL;
+}
+
+/* The resource that a thread waits for at the end. */
 static const struct resource *resource_of(const struct evidence *ev, const struct open_wait *w)
 {
-    uint32_t context = context_of(ev, w), of = context ? ev->resources.of_context[context] : 0;
-    const struct resource *r = of ? &ev->resources.v[of - 1] : NULL;
-    return r && (r->kind == RESOURCE_LOCK || r->kind == RESOURCE_THINGS) ? r : NULL;
+    return resource_in(ev, context_of(ev, w), w->state);
+}
+
+/* Where a rule keeps what it finds of a resource, or of all locks of a class without one: the
+ * resources first. */
+static size_t slot_of(const struct evidence *ev, const struct resource *r, lock_id lock)
+{
+    return r ? (size_t)(r - ev->resources.v)
+             : ev->resources.n + lock_set_group(&ev->a->locks, lock);
+}
+
+static size_t n_slots(const struct evidence *ev)
+{
+    return ev->resources.n + ev->a->locks.n_groups;
+}
+
+/* The i-th slot: those most waited for first, of either kind. */
+static size_t nth_slot(const struct evidence *ev, size_t i)
+{
+    return i < ev->resources.n ? i : ev->resources.n + ev->classes[i - ev->resources.n];
 }
 
 /* What a park at the end is for; without its wait in the timeline, what its class says. */
@@ -72,35 +99,27 @@ static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
             (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));
 }
 
-/* Of the threads at locks of this class at the end, the one that is so for the longest; NULL:
- * none. */
-static const struct open_wait *longest_blocked(const struct evidence *ev, uint32_t group,
-                                               uint64_t *n)
+static size_t slot_of_open(const struct evidence *ev, const struct open_wait *w)
 {
-    const struct analysis *a = ev->a;
-    const struct open_wait *w = (const void *)a->decoded.open.p, *longest = NULL;
-    *n = 0;
-    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
-        if (lock_set_group(&a->locks, w[i].lock) != group || !is_at_lock(ev, &w[i]))
-            continue;
-        ++*n;
-        if (!longest || w[i].since < longest->since)
-            longest = &w[i];
-    }
-    return longest;
+    return slot_of(ev, resource_of(ev, w), w->lock);
 }
 
-static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, uint32_t group)
+int rule_find_blocked(struct evidence *ev)
 {
-    const struct analysis *a = ev->a;
-    const struct open_wait *w = (const void *)a->decoded.open.p;
-    for (size_t i = 0; i < a->decoded.open.len / sizeof *w; i++) {
-        if (lock_set_group(&a->locks, w[i].lock) != group || !is_at_lock(ev, &w[i]))
+    const struct open_wait *w = (const void *)ev->a->decoded.open.p;
+    ev->blocked = arena_alloc(&ev->a->arena, (n_slots(ev) + 1) * sizeof *ev->blocked);
+    if (!ev->blocked)
+        return -ENOMEM;
+    memset(ev->blocked, 0, (n_slots(ev) + 1) * sizeof *ev->blocked);
+    for (size_t i = 0; i < ev->a->decoded.open.len / sizeof *w; i++) {
+        if (ev->a->deadlocks.n || !is_at_lock(ev, &w[i])) /* a deadlock says it better */
             continue;
-        rule_add_thread(f, ev, w[i].thread);
-        rule_add_lock(f, w[i].lock);
-        rule_add_stack(f, w[i].stack);
+        struct blocked *b = &ev->blocked[slot_of_open(ev, &w[i])];
+        b->n++;
+        if (!b->longest || w[i].since < b->longest->since)
+            b->longest = &w[i];
     }
+    return 0;
 }
 
 /* The resource's own finding already names who stands in the queue at the end, if others stood
@@ -111,45 +130,76 @@ static bool is_usual(const struct evidence *ev, const struct resource *r, uint64
            (ns < QUEUE_TIMES * (r->ns / r->count) || ns < r->max);
 }
 
-static void find_still_blocked(struct evidence *ev, uint32_t group)
+/* Any moment finds some thread blocked. */
+static const struct blocked *unusual(const struct evidence *ev, size_t slot)
 {
-    const struct analysis *a = ev->a;
-    uint64_t n;
-    const struct open_wait *w = longest_blocked(ev, group, &n);
-    if (!w || end_of(ev) - w->since < STILL_BLOCKED_NS)
-        return; /* any moment finds some thread blocked */
-    const struct resource *r = resource_of(ev, w);
-    if (is_usual(ev, r, end_of(ev) - w->since, n))
+    const struct resource *r = slot < ev->resources.n ? &ev->resources.v[slot] : NULL;
+    const struct blocked *b = &ev->blocked[slot];
+    uint64_t end = b->n ? end_of(ev) : 0;
+    return end && end >= b->longest->since + STILL_BLOCKED_NS &&
+                   !is_usual(ev, r, end - b->longest->since, b->n)
+               ? b
+               : NULL;
+}
+
+const struct blocked *rule_still_blocked_for(const struct evidence *ev, const struct resource *r)
+{
+    return unusual(ev, slot_of(ev, r, r->lock));
+}
+
+static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, size_t slot)
+{
+    const struct open_wait *w = (const void *)ev->a->decoded.open.p;
+    for (size_t i = 0; i < ev->a->decoded.open.len / sizeof *w; i++) {
+        if (!is_at_lock(ev, &w[i]) || slot_of_open(ev, &w[i]) != slot)
+            continue;
+        rule_add_thread(f, ev, w[i].thread);
+        rule_add_lock(f, w[i].lock);
+        rule_add_stack(f, w[i].stack);
+    }
+}
+
+static void say_slot(struct rule_finding *f, struct evidence *ev, size_t slot)
+{
+    char name[2 * LABEL_MAX];
+    if (slot >= ev->resources.n) {
+        rule_say_class(f, ev, (uint32_t)(slot - ev->resources.n));
         return;
+    }
+    finding_resource(&ev->resources, &ev->resources.v[slot], ev->a, name, sizeof name);
+    rule_say(f, "%s", name);
+}
+
+static void tell_blocked(struct evidence *ev, size_t slot, const struct blocked *b)
+{
+    const struct open_wait *w = b->longest;
     struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, end_of(ev) - w->since);
     if (!f)
         return;
-    add_blocked_ids(f, ev, group);
+    add_blocked_ids(f, ev, slot);
     f->from = w->since;
-    char name[2 * LABEL_MAX];
-    if (r && r->kind == RESOURCE_THINGS) {
-        finding_resource(&ev->resources, r, a, name, sizeof name);
-        rule_say(f, "%s", name);
-    } else {
-        rule_say_class(f, ev, group);
-    }
-    rule_say(f, ": %s thread%s still blocked %s", human_count(n).text, n == 1 ? " was" : "s were",
-             label_end(a->trace));
-    rule_line(f, n == 1 ? CARD_PLAIN : CARD_LONGEST);
+    say_slot(f, ev, slot);
+    rule_say(f, ": %s thread%s still blocked %s", human_count(b->n).text,
+             b->n == 1 ? " was" : "s were", label_end(ev->a->trace));
+    rule_line(f, b->n == 1 ? CARD_PLAIN : CARD_LONGEST);
     rule_say_thread(f, ev, w->thread);
-    rule_say(f, " for %s", human_time(a->window.to - w->since).text);
+    rule_say(f, " for %s", human_time(ev->a->window.to - w->since).text);
     if (!w->other)
         return;
     rule_say(f, ", owner when that wait began: ");
     rule_say_thread(f, ev, w->other);
 }
 
+/* One cause, one card: where the resource has a finding of its own, that says it. */
 void rule_still_blocked(struct evidence *ev)
 {
-    if (ev->a->deadlocks.n)
-        return; /* says it better */
-    for (size_t i = 0; i < ev->n_classes; i++)
-        find_still_blocked(ev, ev->classes[i]);
+    for (size_t i = 0; i < n_slots(ev); i++) {
+        size_t slot = nth_slot(ev, i);
+        const struct resource *r = slot < ev->resources.n ? &ev->resources.v[slot] : NULL;
+        const struct blocked *b = unusual(ev, slot);
+        if (b && (!r || r->behind_of || !rule_resource_is_told(ev, r)))
+            tell_blocked(ev, slot, b);
+    }
 }
 
 /* --- convoy ----------------------------------------------------------------------------------- */
@@ -282,7 +332,7 @@ static void add_held(const struct evidence *ev, struct held *to, uint32_t thread
     }
 }
 
-static void look_at_span(const struct evidence *ev, struct held *by_group, uint32_t thread,
+static void look_at_span(const struct evidence *ev, struct held *by_slot, uint32_t thread,
                          const struct span *s)
 {
     const struct timeline *t = &ev->a->timeline;
@@ -292,10 +342,11 @@ static void look_at_span(const struct evidence *ev, struct held *by_group, uint3
         if (v[i].to - v[i].from >= HELD_LEAST_NS && v[i].owner && v[i].owner < t->n_lines &&
             (v[i].state == STATE_BLOCKED || v[i].state == STATE_REACQUIRING ||
              v[i].state == STATE_PARKED))
-            add_held(ev, &by_group[lock_set_group(&ev->a->locks, lock)], thread, &v[i], lock);
+            add_held(ev, &by_slot[slot_of(ev, resource_in(ev, s->context, v[i].state), lock)],
+                     thread, &v[i], lock);
 }
 
-static void look_at_line(const struct evidence *ev, struct held *by_group, uint32_t thread)
+static void look_at_line(const struct evidence *ev, struct held *by_slot, uint32_t thread)
 {
     const struct line *l = &ev->a->timeline.lines[thread];
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
@@ -303,11 +354,11 @@ static void look_at_line(const struct evidence *ev, struct held *by_group, uint3
         for (uint32_t k = 0; k < n; k++)
             if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]) &&
                 !wait_is_of_the_end(ev->a, &s[k]))
-                look_at_span(ev, by_group, thread, &s[k]);
+                look_at_span(ev, by_slot, thread, &s[k]);
     }
 }
 
-static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
+static void tell_held(struct evidence *ev, size_t slot, const struct held *h)
 {
     static const char *const words[STATE_LIMIT] = {[STATE_WAITING] = "was in Object.wait",
                                                    [STATE_PARKED] = "was parked",
@@ -322,7 +373,7 @@ static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
     rule_add_thread(f, ev, h->waiter);
     rule_add_lock(f, h->lock);
     rule_add_stack(f, h->stack);
-    rule_say_class(f, ev, group);
+    say_slot(f, ev, slot);
     rule_say(f, " was held while its owner waited for something else: threads lost %s in %s wait%s",
              human_time(h->ns).text, human_count(h->count).text, h->count == 1 ? "" : "s");
     rule_line(f, CARD_LONGEST);
@@ -338,14 +389,15 @@ static void tell_held(struct evidence *ev, uint32_t group, const struct held *h)
 void rule_held_while_waiting(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
-    struct held *v = calloc(a->locks.n_groups, sizeof *v);
+    struct held *v = calloc(n_slots(ev), sizeof *v);
     for (uint32_t i = 1; v && i < a->timeline.n_lines; i++)
         look_at_line(ev, v, i);
-    for (size_t i = 0; v && i < ev->n_classes; i++) {
-        const struct held *h = &v[ev->classes[i]];
+    for (size_t i = 0; v && i < n_slots(ev); i++) {
+        size_t slot = nth_slot(ev, i);
+        const struct held *h = &v[slot];
         if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n &&
             !is_told(ev, h->lock, h->stack))
-            tell_held(ev, ev->classes[i], h);
+            tell_held(ev, slot, h);
     }
     free(v);
 }

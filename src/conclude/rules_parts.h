@@ -33,6 +33,12 @@ struct lock_facts {
     uint64_t path, seen;
 };
 
+/* Threads that are blocked at the end, for one resource or for locks of one class without one. */
+struct blocked {
+    uint64_t n;
+    const struct open_wait *longest;
+};
+
 /* What the rules look at, each list most time blocked first. */
 struct evidence {
     struct analysis *a;
@@ -45,6 +51,7 @@ struct evidence {
     struct resources resources; /* what blocks threads */
     uint64_t resource_ns;       /* all of it */
     struct lock_facts *of_lock; /* [locks.n_objects] */
+    struct blocked *blocked;    /* of each resource, then of each class */
     bool heap_told;             /* a leak's finding says that it fills the heap, */
     bool lengthened_told;       /* or a finding about the heap says which locks it lengthens */
     const char *rule;           /* the one at work */
@@ -75,6 +82,11 @@ double rule_slope(const uint64_t *v, const uint64_t *scale, const struct climb *
 
 /* Of a heap of which only the collections are known. */
 void rule_heap_grows(struct evidence *ev);
+
+int rule_find_blocked(struct evidence *ev);
+
+/* Those who are blocked at the end for longer than usual; NULL: nobody is. */
+const struct blocked *rule_still_blocked_for(const struct evidence *ev, const struct resource *r);
 
 /* Begin a line of the card. */
 void rule_line(struct rule_finding *f, enum card_label label);

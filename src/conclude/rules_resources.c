@@ -172,10 +172,12 @@ static bool is_starved(const struct evidence *ev, const struct resource *r)
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
 {
-    struct rule_finding *f = rule_find(ev, severity, harm_of(r));
+    const struct blocked *still = rule_still_blocked_for(ev, r);
+    struct rule_finding *f = rule_find(ev, still ? SEVERITY_PROBLEM : severity, harm_of(r));
     if (!f)
         return;
     f->resource = r;
+    f->still = still;
     f->from = r->first;
     f->to = r->last;
     for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)

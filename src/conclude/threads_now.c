@@ -25,25 +25,38 @@ static const struct open_wait *open_of(const struct analysis *a, uint32_t thread
     return i < n && v[i].thread == thread ? &v[i] : NULL;
 }
 
-/* It was found in a wait that may be over, and no event has told. */
+const struct carried *threads_found(const struct analysis *a, uint32_t thread)
+{
+    const struct carried *v = (const void *)a->decoded.carried.p, *found = NULL;
+    const struct run *r = &a->timeline.lines[thread].spans;
+    const struct span *s = r->n ? line_span(&a->timeline.lines[thread], r->n - 1) : NULL;
+    if (!s || span_end(&a->timeline, s) < a->window.to || !span_is_unknown(&a->timeline, s))
+        return NULL;
+    for (size_t i = 0; i < a->decoded.carried.len / sizeof *v && !found; i++)
+        if (v[i].thread.v == a->threads.v[thread].id.v && v[i].how == CARRIED_FOUND)
+            found = &v[i];
+    return found;
+}
+
+uint8_t threads_found_in(const struct analysis *a, uint32_t thread, const struct carried *found)
+{
+    if (found && analysis_seen_running(a, thread, found->since))
+        return TIME_RUNNING;
+    return !found                           ? NOW_UNKNOWN
+           : found->state == STATE_SLEEPING ? NOW_ASLEEP
+           : found->state == STATE_PARKED   ? NOW_PARKED
+                                            : NOW_UNKNOWN;
+}
+
 static void set_unknown(struct thread_now *x, const struct analysis *a)
 {
-    const struct carried *v = (const void *)a->decoded.carried.p;
-    x->now = NOW_UNKNOWN;
-    for (size_t i = 0; i < a->decoded.carried.len / sizeof *v; i++) {
-        if (v[i].thread.v != a->threads.v[x->thread].id.v || v[i].how != CARRIED_FOUND)
-            continue;
-        if (analysis_seen_running(a, x->thread, v[i].since)) {
-            x->now = TIME_RUNNING;
-            return;
-        }
-        x->now = v[i].state == STATE_SLEEPING ? NOW_ASLEEP
-                 : v[i].state == STATE_PARKED ? NOW_PARKED
-                                              : NOW_UNKNOWN;
-        x->since = v[i].since;
-        x->lock.v = v[i].object;
-        x->stack = v[i].stack;
-    }
+    const struct carried *found = threads_found(a, x->thread);
+    x->now = threads_found_in(a, x->thread, found);
+    if (!found || x->now == TIME_RUNNING)
+        return;
+    x->since = found->since;
+    x->lock.v = found->object;
+    x->stack = found->stack;
 }
 
 static void set_wait(struct thread_now *x, const struct resources *all, const struct analysis *a,

@@ -18,6 +18,13 @@ enum {
 /* "running", "blocked", "waiting", "idle", "asleep when Orca attached", ... */
 extern const char *const now_names[NOW_LIMIT];
 
+/* The wait in which the recording found a thread of which no event has told since: it may be over.
+ * NULL: none. */
+const struct carried *threads_found(const struct analysis *a, uint32_t thread);
+
+/* What such a thread is in now; found: as above. */
+uint8_t threads_found_in(const struct analysis *a, uint32_t thread, const struct carried *found);
+
 struct thread_now {
     uint32_t thread, other;    /* indices; other: who owns what it waits for, or whom it joins */
     uint8_t now, wait;         /* wait: enum wait_state; STATE_LIMIT: in none */

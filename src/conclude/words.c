@@ -10,6 +10,7 @@
 #include "conclude/lengthened.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
+#include "conclude/threads_now.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -286,6 +287,22 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
         rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
 }
 
+/* Of a thread that has told nothing since the attach: what it was in then. */
+static void say_found(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct resource *r = f->resource;
+    if (!is_one_holder(r) || !r->n_doing || r->doing->does != DOES_UNKNOWN)
+        return;
+    const struct carried *found = threads_found(ev->a, r->holder);
+    uint8_t now = threads_found_in(ev->a, r->holder, found);
+    if (now != NOW_ASLEEP && now != NOW_PARKED)
+        return;
+    rule_line(f, CARD_MORE);
+    rule_say(f, "%s", now_names[now]);
+    rule_say_in(f, ev, ": ", program_place(&ev->resources.program, found->stack));
+    rule_add_stack(f, found->stack);
+}
+
 static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -331,6 +348,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         say_doing(f, ev, x);
         say_chain(f, ev, x);
     }
+    say_found(f, ev);
 }
 
 /* Permits that leaked. */
@@ -472,9 +490,25 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, "with --wall 20ms, or with the group looks: what holders do was not recorded");
 }
 
+static void say_still(struct rule_finding *f, const struct evidence *ev)
+{
+    const struct blocked *b = f->still;
+    if (!b)
+        return;
+    rule_line(f, CARD_PLAIN);
+    if (b->n > 1)
+        rule_say(f, "%s threads were still blocked %s, ", human_count(b->n).text,
+                 label_end(ev->a->trace));
+    rule_say_thread(f, ev, b->longest->thread);
+    if (b->n == 1)
+        rule_say(f, " was still blocked %s,", label_end(ev->a->trace));
+    rule_say(f, " for %s", human_time(ev->a->window.to - b->longest->since).text);
+}
+
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev)
 {
     say_title(f, ev);
+    say_still(f, ev);
     say_waiters(f, ev);
     say_holders(f, ev);
     say_lost(f, ev);

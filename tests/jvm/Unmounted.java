@@ -9,9 +9,11 @@
  *   Unmounted storm N HOLDS     N virtual threads take two of many monitors in order and leave their carriers with them,
  *                               until there were so many holds; "hold" lines
  *   Unmounted circle N KIND     N virtual threads "v-i" in a circle: monitors (KIND monitor), ReentrantLocks (lock), the one
- *                               and the other (mixed), or monitors with every other one pinned (pinned); "behind" blocks on
+ *                               and the other (mixed), or monitors with every other one pinned (pinned) or with v-1 a
+ *                               platform thread (platform); "behind" blocks on
  *                               a lock of v-0; "pooled", of an executor, waits for a latch. Prints "ready", stays.
- *   Unmounted straight N        the same threads without a circle: the last one sleeps; prints "ready", stays */
+ *   Unmounted straight N        the same threads without a circle: the last one sleeps; "beside", a platform thread, blocks on the lock of v-0,
+ *                               too; prints "ready", stays */
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -354,7 +356,10 @@ public class Unmounted {
                     }
                 }
             };
-            threads[i] = virtual("v-" + i, kind.equals("pinned") && i % 2 == 0 ? () -> pin(owns) : owns);
+            if (kind.equals("platform") && i == 1)
+                threads[i] = Sync.daemon("v-" + i, owns);
+            else
+                threads[i] = virtual("v-" + i, kind.equals("pinned") && i % 2 == 0 ? () -> pin(owns) : owns);
         }
         all.await();
         // One after the other, so that nobody asks for the lock of a thread that is just coming or going.
@@ -376,6 +381,8 @@ public class Unmounted {
                 pass(monitors[0]);
         });
         Sync.state(isLock[0] ? Thread.State.WAITING : Thread.State.BLOCKED, behind);
+        if (!closed)
+            Sync.state(Thread.State.BLOCKED, Sync.daemon("beside", () -> pass(monitors[0])));
         pooled("pooled", () -> {
             new CountDownLatch(1).await(); // site: pooled
         });

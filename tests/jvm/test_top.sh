@@ -351,7 +351,7 @@ test_screen() {
     open_terminal
     begin_top
     see "^$jvm TopLoad, Java $JDK_MAJOR"
-    see '^ 1  java.util.concurrent.locks'
+    see '^ 1  lock of Sync.run '
     press t
     see '^thread  *state  *since '
     see '^locked  *blocked '
@@ -372,9 +372,9 @@ test_screen() {
     press Escape
     see '^locked '
     press t
-    see '^ 1  java.util.concurrent.locks'
+    see '^ 1  lock of Sync.run '
     press 1
-    see '^    rule  *still-blocked '
+    see '^    rule  *dominant-lock '
     press Escape
     see '^threads by pool '
     press 9

@@ -157,6 +157,25 @@ test_attach_to_deadlock() {
     attach_to 2 lock -XX:+UseG1GC
     attach_to 4 mixed -XX:+UseZGC
     attach_to 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
+    attach_to 3 platform -XX:+UseSerialGC
+}
+
+# A virtual thread is found at the object, a platform thread at its hash: one lock, and one finding.
+test_attach_to_a_queue() {
+    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
+    set -m
+    : >java.out
+    "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted straight 2 >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    run 0 "$ORCA" attach "$jvm" -o "$TRACE" --for 1s
+    kill -KILL "$jvm"
+    good_trace complete
+    "$ORCA" events -k wait_found "$TRACE" >found
+    same "$(sed -n 's/^[^ ]* \(behind\|beside\) wait_found .* lock=\([0-9]*\) .*owner=v-0 .*/\2/p' found | sort | uniq -c | awk '{ print $1 }')" 2
+    run 0 "$ORCA" report --json "$TRACE" # v-0 as well, at the same place
+    same "$(jq -r '[.findings[] | select(.text | contains("3 threads were still blocked when the recording ended"))] | length' out)" 1
+    same "$(jq '.findings | length' out)" 1
 }
 
 # Without a recording; threads of an executor are among them.
@@ -179,6 +198,10 @@ test_no_deadlock() {
     wait_for 60 grep -q '^ready' out
     run 0 "$ORCA" query "$jvm" locks
     lacks out DEADLOCK
+    # management says that who wants the monitor of an unmounted thread is running
+    [ "$JDK_MAJOR" -lt 25 ] || same "$(grep -c '^    \(behind\|beside\) blocked .*at Unmounted.pass' out)" 2
+    run 0 "$ORCA" query "$jvm" thread beside
+    [ "$JDK_MAJOR" -lt 25 ] || has out ', owned by v-0'
     run 0 "$ORCA" top "$jvm" -n 1
     lacks out Deadlock
     end_with TERM 143

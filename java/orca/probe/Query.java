@@ -34,7 +34,7 @@ final class Query {
     /** The agent's number of an object that it has met, or 0. */
     private static native int idOf(Object o);
 
-    /** This virtual thread waits: blocked (how 0), parked (1), in Object.wait (2); owner -1: none, or not known. */
+    /** This thread waits: blocked (how 0), parked (1), in Object.wait (2); owner -1: none, or not known. */
     private static native void found(Thread t, int how, Object blocker, long owner);
 
     /** This virtual thread owns what that platform thread is blocked on. */
@@ -126,7 +126,7 @@ final class Query {
         boolean lacks = false;
         for (StackTraceElement e : t.stack)
             lacks |= lacksFile(e) && !files.containsKey(e.getClassName());
-        Thread thread = !lacks ? null : t.virtual != null ? t.virtual : platformThread(t.id);
+        Thread thread = !lacks ? null : t.itself != null ? t.itself : platformThread(t.id);
         String[] found = thread == null ? null : filesOf(thread);
         for (int i = 0; found != null && i < found.length; i += 2)
             if (found[i] != null && found[i + 1] != null)
@@ -152,11 +152,22 @@ final class Query {
         return threads.dumpAllThreads(threads.isObjectMonitorUsageSupported(), false, FRAMES);
     }
 
+    /**
+     * To management, who wants the monitor of an unmounted virtual thread is running, and for nothing: it looks for an
+     * owner among the platform threads (HotSpot's ThreadSnapshot::initialize).
+     */
+    private QueryThread asItIs(QueryThread t) {
+        boolean runs = t.state == Thread.State.RUNNABLE && Runtime.version().feature() >= 25;
+        Thread thread = runs ? platformThread(t.id) : null;
+        QueryThread now = thread != null && thread.getState() == Thread.State.BLOCKED ? QueryVirtual.look(thread) : null;
+        return now != null && now.state == Thread.State.BLOCKED && now.waitsFor != null ? now : t;
+    }
+
     /** All threads, and the owners of what they wait for where another one was seen to hold it. */
     private List<QueryThread> all() {
         List<QueryThread> all = new ArrayList<>();
         for (ThreadInfo t : platform())
-            all.add(new QueryThread(t));
+            all.add(asItIs(new QueryThread(t)));
         int platform = all.size(), java = Runtime.version().feature();
         virtualLeftOut = QueryVirtual.addTo(all);
         seesAll = java < 19 || java >= 25 && all.size() == platform;
@@ -214,17 +225,17 @@ final class Query {
             byId.put(t.id, t);
         for (QueryThread t : all) {
             QueryThread owner = byId.get(t.ownerId);
-            boolean byVirtual = owner != null && owner.virtual != null;
-            if (t.virtual != null && t.waitsForNothing() && isAsBefore(t))
-                found(t.virtual, t.sleeps() ? 3 : 1, null, -1);
-            if (t.waitsFor == null || (t.virtual == null && !byVirtual))
+            boolean byVirtual = owner != null && owner.isVirtual;
+            if (t.isVirtual && t.waitsForNothing() && isAsBefore(t))
+                found(t.itself, t.sleeps() ? 3 : 1, null, -1);
+            if (t.waitsFor == null || (t.itself == null && !byVirtual))
                 continue;
             boolean parked = t.how().equals("parked"); /* then the lock itself says who owns it */
             boolean holds = owner != null && (parked || isAsBefore(owner));
             if (!isAsBefore(t))
                 continue;
-            if (t.virtual != null)
-                found(t.virtual, t.state == Thread.State.BLOCKED ? 0 : parked ? 1 : 2, t.blocker,
+            if (t.itself != null)
+                found(t.itself, t.state == Thread.State.BLOCKED ? 0 : parked ? 1 : 2, t.blocker,
                         holds || parked ? t.ownerId : -1);
             else if (holds)
                 owned(t.id, t.ownerId);
@@ -314,8 +325,8 @@ final class Query {
     // --- deadlocks --------------------------------------------------------------------------------------
 
     private static QueryThread lookAgain(QueryThread t) {
-        if (t.virtual != null)
-            return QueryVirtual.look(t.virtual);
+        if (t.itself != null)
+            return QueryVirtual.look(t.itself);
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         ThreadInfo[] now = threads.getThreadInfo(new long[] {t.id}, threads.isObjectMonitorUsageSupported(), false,
                 FRAMES);
@@ -369,7 +380,7 @@ final class Query {
 
     private static boolean hasVirtual(List<QueryThread> circle) {
         for (QueryThread t : circle)
-            if (t.virtual != null)
+            if (t.isVirtual)
                 return true;
         return false;
     }
@@ -439,7 +450,7 @@ final class Query {
 
     private void thread(QueryThread t, List<QueryThread> threads) {
         add("{").key("id").add(Long.toString(t.id)).key("name").text(t.name);
-        key("daemon").add(Boolean.toString(t.daemon)).key("virtual").add(Boolean.toString(t.virtual != null));
+        key("daemon").add(Boolean.toString(t.daemon)).key("virtual").add(Boolean.toString(t.isVirtual));
         key("state").text(t.state.name());
         key("waiting_ns").add(Long.toString(waitingFor(t.id))).key("waits_for");
         if (t.waitsFor != null)

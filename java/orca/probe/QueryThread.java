@@ -5,17 +5,18 @@ import java.lang.management.MonitorInfo;
 import java.lang.management.ThreadInfo;
 import java.util.Arrays;
 
-/** A thread in an answer of Query: a platform thread as management sees it, or a virtual one (QueryVirtual). */
+/** A thread in an answer of Query: a platform thread as management sees it, or one that was looked at by itself (QueryVirtual). */
 final class QueryThread {
     final long id;
     final String name;
     final boolean daemon;
-    final Thread virtual; // null: a platform thread
+    final boolean isVirtual;
+    final Thread itself; // it was looked at by itself; null: with the platform threads at one moment
     final Thread.State state;
     final StackTraceElement[] stack;
     final MonitorInfo[] monitors;
     LockInfo waitsFor; // null: for none
-    Object blocker; // that object, of a virtual thread; else null
+    Object blocker; // that object, of one that was looked at by itself; else null
     long ownerId = -1; // of waitsFor
     String ownerName;
     private final long waits; // how many times it has waited or blocked
@@ -24,7 +25,8 @@ final class QueryThread {
         id = t.getThreadId();
         name = t.getThreadName();
         daemon = t.isDaemon();
-        virtual = null;
+        isVirtual = false;
+        itself = null;
         state = t.getThreadState();
         stack = t.getStackTrace();
         monitors = t.getLockedMonitors();
@@ -34,11 +36,13 @@ final class QueryThread {
         waits = t.getBlockedCount() + t.getWaitedCount();
     }
 
-    QueryThread(Thread t, String name, Thread.State state, StackTraceElement[] stack, MonitorInfo[] monitors) {
+    QueryThread(Thread t, boolean isVirtual, String name, Thread.State state, StackTraceElement[] stack,
+            MonitorInfo[] monitors) {
         id = t.getId();
         this.name = name;
-        daemon = true;
-        virtual = t;
+        daemon = t.isDaemon();
+        this.isVirtual = isVirtual;
+        itself = t;
         this.state = state;
         this.stack = stack;
         this.monitors = monitors;

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.stream.Stream;
 
 /**
- * Virtual threads for Query, as the JVM's own thread dump sees them (JDK 25): one after the other, each as it is
- * at one moment. Of an older JVM, or of one whose classes are others, there are none.
+ * Virtual threads for Query, and platform threads that they block, as the JVM's own thread dump sees them (JDK 25):
+ * one after the other, each as it is at one moment. Of an older JVM, or of one whose classes are others, there are none.
  */
 final class QueryVirtual {
     /** So many are looked at, 20 to 100 us each. */
@@ -30,10 +30,14 @@ final class QueryVirtual {
         return call(SNAPSHOT, snapshot, name, "()" + type, null, 0);
     }
 
+    private static boolean isVirtual(Object thread) {
+        return thread.getClass().getName().equals("java.lang.VirtualThread");
+    }
+
     private static void collect(Object container, List<Thread> found, int depth) {
         Stream<?> threads = (Stream<?>) call(CONTAINER, container, "threads", "()Ljava/util/stream/Stream;", null, 0);
         for (Object t : threads.toArray())
-            if (t.getClass().getName().equals("java.lang.VirtualThread"))
+            if (isVirtual(t))
                 found.add((Thread) t);
         Stream<?> inner = (Stream<?>) call(CONTAINER, container, "children", "()Ljava/util/stream/Stream;", null, 0);
         for (Object c : depth > 0 ? inner.toArray() : new Object[0])
@@ -125,7 +129,8 @@ final class QueryVirtual {
             blocker = onlyOne(objects);
             monitors = new MonitorInfo[0];
         }
-        QueryThread q = new QueryThread(t, (String) get(s, "threadName", "Ljava/lang/String;"), state, stack, monitors);
+        QueryThread q = new QueryThread(t, isVirtual(t), (String) get(s, "threadName", "Ljava/lang/String;"), state, stack,
+                monitors);
         Thread owner = ownerOf(blocker);
         q.blocker = blocker;
         if (blocker != null)
