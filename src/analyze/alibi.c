@@ -1,6 +1,7 @@
 #include "analyze/alibi.h"
 
 #include "analyze/bottle.h"
+#include "analyze/decode.h"
 #include "base/err.h"
 
 #include <stdlib.h>
@@ -53,23 +54,48 @@ int alibi_init(struct alibi *a, const struct trace *t, const struct timeline *tl
 void alibi_fini(struct alibi *a)
 {
     free(a->state);
+    free(a->calls);
+    time_sort_fini(&a->sorted);
 }
 
-void alibi_runs(struct alibi *a, uint32_t thread)
+enum { RETURNS, BEGINS };
+
+static size_t add_edge(struct alibi *a, size_t n, uint64_t time, uint32_t thread, uint32_t what)
 {
-    if (a->state[thread] != STOPPED)
-        return;
-    a->state[thread] = RUNNING;
-    a->running++;
+    a->sorted.v[n] = (struct time_key){time, thread << 1 | what};
+    return n + 1;
 }
 
-void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time)
+/* A call counts from the moment behind its beginning until its end. */
+int alibi_calls(struct alibi *a, const struct thread_set *threads, const struct io_wait *v,
+                size_t n)
+{
+    if (!a->all_known || !n)
+        return 0;
+    a->calls = calloc(threads->n + 1, sizeof *a->calls);
+    if (!a->calls || time_sort_init(&a->sorted, 2 * n) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t thread = v[i].thread;
+        if (thread >= threads->n || threads->v[thread].is_virtual || v[i].open ||
+            v[i].to - v[i].from < 2)
+            continue;
+        a->n_edges = add_edge(a, a->n_edges, v[i].from + 1, thread, BEGINS);
+        a->n_edges = add_edge(a, a->n_edges, v[i].to, thread, RETURNS);
+    }
+    a->edges = time_sort(&a->sorted, a->n_edges);
+    return 0;
+}
+
+static bool in_call(const struct alibi *a, uint32_t thread)
+{
+    return a->calls && a->calls[thread];
+}
+
+/* Newest first. */
+static void note_stopped(struct alibi *a, uint32_t thread, uint64_t time)
 {
     unsigned at = 0;
-    if (a->state[thread] != RUNNING)
-        return;
-    a->state[thread] = STOPPED;
-    a->running--;
     while (at < ALIBI_STOPPED - 1 && a->stopped[at].thread != thread)
         at++;
     for (; at; at--)
@@ -78,9 +104,59 @@ void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time)
     a->stopped[0].time = time;
 }
 
+static void begin_call(struct alibi *a, uint32_t thread, uint64_t time)
+{
+    if (a->calls[thread]++ || a->state[thread] != RUNNING)
+        return;
+    a->running--;
+    note_stopped(a, thread, time);
+}
+
+static void end_call(struct alibi *a, uint32_t thread)
+{
+    if (--a->calls[thread] == 0 && a->state[thread] == RUNNING)
+        a->running++;
+}
+
+void alibi_reach(struct alibi *a, uint64_t time)
+{
+    for (; a->edge < a->n_edges && a->edges[a->edge].time <= time; a->edge++) {
+        const struct time_key *e = &a->edges[a->edge];
+        if (e->at & BEGINS)
+            begin_call(a, e->at >> 1, e->time);
+        else
+            end_call(a, e->at >> 1);
+    }
+}
+
+void alibi_runs(struct alibi *a, uint32_t thread)
+{
+    if (a->state[thread] != STOPPED)
+        return;
+    a->state[thread] = RUNNING;
+    a->running += !in_call(a, thread);
+}
+
+void alibi_stops(struct alibi *a, uint32_t thread, uint64_t time)
+{
+    if (a->state[thread] != RUNNING)
+        return;
+    a->state[thread] = STOPPED;
+    if (in_call(a, thread))
+        return; /* since the call began */
+    a->running--;
+    note_stopped(a, thread, time);
+}
+
+/* Whether it runs, as far as `running` counts. */
+static bool is_running(const struct alibi *a, uint32_t thread)
+{
+    return a->state[thread] == RUNNING && !in_call(a, thread);
+}
+
 bool alibi_of_others(const struct alibi *a, uint32_t giver, uint32_t taker, uint64_t *since)
 {
-    uint32_t own = (a->state[giver] == RUNNING) + (a->state[taker] == RUNNING && taker != giver);
+    uint32_t own = is_running(a, giver) + (is_running(a, taker) && taker != giver);
     if (!a->all_known || a->running > own)
         return false;
     for (unsigned i = 0; i < ALIBI_STOPPED; i++)

@@ -138,6 +138,8 @@ static int begin_making(struct analysis *a, struct makers *m)
     const struct decode_window *w = &a->window;
     TRY(binder_new(&m->binder, a->trace, &a->timeline, &a->threads));
     binder_summed(m->binder, &a->decoded.summed);
+    binder_calls(m->binder, (const void *)a->decoded.io.p,
+                 a->decoded.io.len / sizeof(struct io_wait));
     TRY(bottler_new(&m->bottler, a->trace, &a->threads, &a->halts, w->from, w->to));
     TRY(purposes_make(&a->purposes, a->trace, &a->locks, &a->timeline.contexts, &a->arena));
     TRY(causer_new(&m->causer, a->trace, &a->timeline, &a->threads, &a->stills, a->locks.n_objects,

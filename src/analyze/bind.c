@@ -670,6 +670,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t index = sweep_index(&v[i]);
         pass_stretches(b, v[i].time);
+        alibi_reach(&b->alibi, v[i].time);
         if (is_no_wait(b, &v[i]) || take_summed(b, &v[i]))
             continue;
         settle_regain(b, v[i].thread);
@@ -844,6 +845,11 @@ void binder_asked(struct binder *b, const struct asked_owner *v, size_t n)
         else
             b->oom = true;
     }
+}
+
+void binder_calls(struct binder *b, const struct io_wait *v, size_t n)
+{
+    b->oom |= alibi_calls(&b->alibi, b->threads, v, n) < 0;
 }
 
 void binder_free(struct binder *b)

@@ -102,6 +102,10 @@ void binder_free(struct binder *b);
 /* Owners that were asked for later; borrowed until binder_free.  Before the sweep. */
 void binder_asked(struct binder *b, const struct asked_owner *v, size_t n);
 
+/* Recorded calls of input and output.  Before the sweep. */
+struct io_wait;
+void binder_calls(struct binder *b, const struct io_wait *v, size_t n);
+
 /* When short waits were summed; likewise. */
 struct summed;
 void binder_summed(struct binder *b, const struct summed *s);

@@ -206,6 +206,7 @@ static void note_io_open(struct decoder *d, uint32_t thread, const struct event 
                               .to = e->time,
                               .thread = thread,
                               .what = e->io_open.what < IO_KINDS ? e->io_open.what : IO_KIND_none,
+                              .open = true,
                               .peer = e->io_open.peer,
                               .stack = e->io_open.stack};
     if (!thread || w.from >= w.to)

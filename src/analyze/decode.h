@@ -39,9 +39,10 @@ struct asked_owner {
 /* A call of input or output that is recorded. */
 struct io_wait {
     uint64_t from, to;
-    uint32_t thread; /* as in struct interval */
-    uint32_t what;   /* enum io_kind */
-    lock_id peer;    /* 0: unknown, or several */
+    uint32_t thread;    /* as in struct interval */
+    uint32_t what : 31; /* enum io_kind */
+    uint32_t open : 1;  /* it had not returned when a look ended about then: `to` is not exact */
+    lock_id peer;       /* 0: unknown, or several */
     stack_id stack;
 };
 

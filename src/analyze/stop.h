@@ -14,6 +14,12 @@ struct stop {
     char signal[16]; /* "SIGTERM" */
 };
 
+/* From when on what threads do only is the stop. */
+static inline uint64_t stop_time(const struct stop *s)
+{
+    return s->thread ? s->at : UINT64_MAX;
+}
+
 struct stop stop_find(const struct trace *t, const struct thread_set *threads);
 
 #endif

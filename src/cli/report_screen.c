@@ -207,6 +207,21 @@ static bool has_column(const struct page *p, size_t column)
     return shown && pool_times[column].title[processors_any(&p->r->a->processors)];
 }
 
+/* Whether a pool lived for a thousandth of the recording: a shutdown hook's row says nothing. */
+static bool has_row(const struct page *p, const struct thread_pool *v)
+{
+    const struct decode_window *w = &p->r->a->window;
+    return !v->life || v->life >= (w->to - w->from) / 1000;
+}
+
+static size_t pool_rows(const struct page *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->r->n_pools; i++)
+        n += has_row(p, &p->r->pools[i]);
+    return n;
+}
+
 static void print_pools(const struct page *p, size_t rows)
 {
     struct table_column columns[2 + THREAD_TIMES] = {{"threads by pool", TABLE_LEFT, true},
@@ -218,9 +233,12 @@ static void print_pools(const struct page *p, size_t rows)
             columns[n++] = (struct table_column){pool_times[k].title[turns], TABLE_RIGHT, false};
     struct table t;
     table_init(&t, columns, n);
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < p->r->n_pools && rows; i++) {
         const struct thread_pool *v = &p->r->pools[i];
         char name[PAGE_NAME];
+        if (!has_row(p, v))
+            continue;
+        rows--;
         if (v->threads == 1)
             page_thread(p, v->first, name);
         else
@@ -248,6 +266,15 @@ static void put_load(struct table *t, const struct page *p, const struct resourc
     table_put(t, text);
     snprintf(text, sizeof text, "%.2f", length ? (double)v->held / length : 0.0);
     table_put(t, text);
+}
+
+/* Resources whose waits took 0 ns say nothing; they are the last ones. */
+static size_t resource_rows(const struct page *p)
+{
+    size_t n = p->r->resources->n;
+    while (n && !p->r->resources->v[n - 1].ns)
+        n--;
+    return n;
 }
 
 static void print_resources(const struct page *p, size_t rows)
@@ -340,8 +367,8 @@ static struct plan plan_of(const struct page *p, size_t head)
     const struct report *r = p->r;
     struct plan x = {.head = head,
                      .whole = report_findings(r) < CARDS_WHOLE ? report_findings(r) : CARDS_WHOLE,
-                     .pools = r->n_pools < 8 ? r->n_pools : 8,
-                     .resources = r->resources->n < 6 ? r->resources->n : 6};
+                     .pools = pool_rows(p) < 8 ? pool_rows(p) : 8,
+                     .resources = resource_rows(p) < 6 ? resource_rows(p) : 6};
     x.brief =
         report_findings(r) - x.whole < CARDS_BRIEF ? report_findings(r) - x.whole : CARDS_BRIEF;
     for (size_t i = 0; i < x.whole; i++)

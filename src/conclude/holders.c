@@ -451,6 +451,20 @@ static bool is_of_time(const struct holder *h, const struct give *g, const struc
            (s->waker ? resource_same_pool(h->a, s->waker, g->thread) : x->flags & INTERVAL_TIMED);
 }
 
+/* Whether a wait ends in code of the program that an executor runs once, not again and again: so
+ * the program has asked for the time that passed. */
+static bool is_asked_for(const struct program *p, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    bool once = false;
+    for (uint32_t i = 0; i < s->n_frames && !once; i++) {
+        method_id m = s->frames[i].method;
+        once = strcmp(trace_method(p->trace, m)->name, "run") == 0 &&
+               strcmp(trace_method_class(p->trace, m), "Ljava/util/concurrent/FutureTask;") == 0;
+    }
+    return once && program_is_in(p, stack);
+}
+
 /* Whether two stacks have a method in common that is not the JDK's. */
 static bool in_one_call(const struct program *p, stack_id x, stack_id y)
 {
@@ -474,8 +488,11 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
     if (!g.thread)
         return 0;
     stack_id stack = timeline_context(&h->a->timeline, w->span->context)->stack;
-    if (r->kind == RESOURCE_ANSWERS && is_of_time(h, &g, w))
+    if (r->kind == RESOURCE_ANSWERS && is_of_time(h, &g, w)) {
+        r->timed_ns += w->to - w->from;
+        r->asked_ns += is_asked_for(&h->all->program, g.stack) ? w->to - w->from : 0;
         return 0;
+    }
     bool met = resource_same_call(h->all, stack, g.stack);
     r->given_ns += w->to - w->from;
     r->met_ns += met ? w->to - w->from : 0;
@@ -879,6 +896,18 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     return 0;
 }
 
+/* A timer that was late now and then gave no answer then, either. */
+static int forget_late(struct holder *h)
+{
+    struct resource *r = h->r;
+    r->given_ns = r->met_ns = r->own_ns = r->queued_ns = r->outside_ns = r->held = 0;
+    r->source = (struct peer_vote){0};
+    r->remote = r->inside = false;
+    r->at_once = 0;
+    end(h);
+    return begin(h, h->all, r, h->lines, h->a);
+}
+
 /* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
  * no other, were busy all the time, requests queued for those.  What certainly comes from this very
  * program is of the pool that worked for as long as was waited. */
@@ -901,6 +930,8 @@ static int find(struct holder *h)
         TRY(find_other_end(h));
     if (h->r->kind == RESOURCE_ANSWERS)
         TRY(find_answers(h));
+    if (h->r->timed_ns > h->r->given_ns)
+        TRY(forget_late(h));
     if (h->r->kind == RESOURCE_LOCK && !h->r->held)
         TRY(find_releasers(h));
     if (resource_is_of_own_pool(h->a, h->r))

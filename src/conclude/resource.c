@@ -1,22 +1,20 @@
+/* Which resources a recording has: its waits are sorted (resource_wants.c) and summed up, and all
+ * waits of one resource say together which are none after all; by that, what waits are for.  Then
+ * who has the first ones. */
 #include "conclude/resource.h"
-
 #include "analyze/io_calls.h"
-#include "analyze/labels.h"
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/does.h"
-#include "conclude/resource_field.h"
-#include "conclude/resource_names.h"
+#include "conclude/resource_finder.h"
 #include "conclude/resource_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look, */
-    POLL_NS = 1000000,      /* and last so long at most on average: longer ones let time pass */
+    POLLS_LEAST = 20,       /* parks that make a poll, most of which go on after a look */
     PRIVATE_LEAST = 6,      /* waits of one thread for an object that it keeps */
     LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
@@ -27,427 +25,7 @@ enum {
     LOOKED_AT_ALWAYS = 3,   /* one of the first */
 };
 
-/* --- which waits are for what ----------------------------------------------------------------- */
-
-/* What a context's waits may be for. */
-enum want {
-    WANT_NOTHING,
-    WANT_OWNED,
-    WANT_THINGS,
-    WANT_PERHAPS,
-    WANT_ANSWER,
-    WANT_POLLED,
-    WANT_DELAY
-};
-
-struct key {
-    uint32_t kind, lock, take, group;
-};
-
-struct found {
-    struct key key;
-    struct resource r;
-};
-
-/* Who waits for an object. */
-struct use {
-    uint32_t thread; /* UINT32_MAX: several */
-    uint32_t waits;
-};
-
-struct finder {
-    struct analysis *a;
-    struct resources *out;
-    uint32_t *waits;  /* [contexts.n]: how many, */
-    uint64_t *waited; /* and for how long */
-    uint8_t *want;    /* [contexts.n]: enum want of each */
-    uint32_t
-        *pools; /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
-    bool *own;  /* [n_objects]: a resource of its own, not one of a crowd's */
-    uint64_t *of[2];    /* [contexts.n]: ns waited, and in reacquiring a monitor */
-    uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
-    struct use *uses;   /* [n_objects] */
-    struct keyed found; /* struct found */
-    struct map members; /* 1 + index of a resource, thread -> 1 + ns */
-    bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
-};
-
-static bool is_long(const struct finder *f, uint32_t context)
-{
-    return f->waited[context] > (uint64_t)f->waits[context] * POLL_NS;
-}
-
-/* A park for nothing that is short by its own limit, in a call of the program's; not in a thread's
- * own loop, where that very frame is its outermost one: it polls for work. */
-static bool may_poll(const struct finder *f, const struct context *x)
-{
-    const struct program *p = &f->out->program;
-    return x->what == STATE_PARKED && !x->lock.v && x->flags & INTERVAL_TIMED &&
-           program_is_in(p, x->stack) &&
-           program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
-}
-
-/* A library lets time pass in a call of the program's, which is none of a thread's own loop.  How
- * long a park that is not over would have been its length does not say. */
-static bool may_delay(const struct finder *f, const struct context *x)
-{
-    const struct program *p = &f->out->program;
-    method_id inner = program_library(p, x->stack).method;
-    struct place own = program_place(p, x->stack);
-    bool time =
-        x->what == STATE_SLEEPING || (x->what == STATE_PARKED && !x->lock.v &&
-                                      x->flags & INTERVAL_TIMED && ~x->flags & INTERVAL_OPEN);
-    return time && own.method.v && program_code(p, inner) < program_code(p, own.method) &&
-           program_outermost(p, x->stack).method.v != own.method.v;
-}
-
-/* What its name says decides before what it waits on does; what the library's threads wait for
- * themselves is no thing. */
-static bool is_known_pools(const struct finder *f, const struct context *x)
-{
-    const struct program *p = &f->out->program;
-    return program_is_in(p, x->stack) &&
-           resource_is_known_pool(program_library(p, x->stack).method, p->trace);
-}
-
-static enum want want_of(const struct finder *f, uint32_t context)
-{
-    const struct context *x = timeline_context(&f->a->timeline, context);
-    switch (x->what) {
-    case STATE_BLOCKED:
-    case STATE_REACQUIRING:
-        return WANT_OWNED;
-    case STATE_PARKED:
-    case STATE_WAITING:
-        if (f->a->purposes.of_context[context] == PURPOSE_IO)
-            return WANT_NOTHING;
-        if (is_known_pools(f, x))
-            return WANT_THINGS;
-        switch ((enum purpose)f->a->purposes.of_context[context]) {
-        case PURPOSE_LOCK:
-            return WANT_OWNED;
-        case PURPOSE_PERMIT:
-            return WANT_THINGS;
-        case PURPOSE_ANSWER:
-            return WANT_ANSWER;
-        default:
-            break;
-        }
-        if (may_delay(f, x) && is_long(f, context))
-            return WANT_DELAY;
-        if (may_poll(f, x))
-            return WANT_POLLED;
-        return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
-    case STATE_SLEEPING:
-        return may_delay(f, x) ? WANT_DELAY : WANT_NOTHING;
-    default:
-        return WANT_NOTHING;
-    }
-}
-
-static bool counts(const struct finder *f, const struct context *x)
-{
-    return !(x->flags & INTERVAL_OPEN && f->stuck);
-}
-
-/* Which pool each thread is of, by a number that is not 0, if others are, too.  -ENOMEM. */
-static int find_pools(const struct analysis *a, uint32_t *of)
-{
-    struct map pools; /* name -> a thread of it */
-    int rc = 0;
-    map_init(&pools);
-    for (uint32_t thread = 1; thread < a->timeline.n_lines && rc == 0; thread++) {
-        char name[LABEL_MAX];
-        resource_thread_pool(a, thread, name, sizeof name);
-        uint64_t *first = map_put(&pools, hash_bytes(name, strlen(name), 0) | 1);
-        if (!first)
-            rc = -ENOMEM;
-        else if (*first)
-            of[thread] = of[*first] = (uint32_t)*first;
-        else
-            *first = thread;
-    }
-    map_fini(&pools);
-    return rc;
-}
-
-/* How many waits each context has, of which pool, and what they are for. */
-static int count_waits(struct finder *f)
-{
-    const struct timeline *tl = &f->a->timeline;
-    uint32_t *pools = calloc(tl->n_lines + 1, sizeof *pools);
-    int rc = pools ? find_pools(f->a, pools) : -ENOMEM;
-    for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
-        const struct run *r = &tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                bool other = f->waits[v[k].context] && f->pools[v[k].context] != pools[thread];
-                f->pools[v[k].context] = other ? 0 : pools[thread];
-                f->waits[v[k].context] += (uint32_t)min_u64(span_count(tl, &v[k]), UINT32_MAX);
-                f->waited[v[k].context] += span_len(tl, &v[k]);
-            }
-        }
-    }
-    for (uint32_t i = 1; i < tl->contexts.n; i++) {
-        f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
-        f->out->rooms[i] = f->want[i] != WANT_NOTHING &&
-                           purpose_awaits_room(f->a->trace, timeline_context(tl, i)->stack);
-    }
-    free(pools);
-    return rc;
-}
-
-static const enum resource_kind kinds[] = {
-    [WANT_OWNED] = RESOURCE_LOCK,     [WANT_THINGS] = RESOURCE_THINGS,
-    [WANT_PERHAPS] = RESOURCE_THINGS, [WANT_ANSWER] = RESOURCE_ANSWERS,
-    [WANT_POLLED] = RESOURCE_POLLED,  [WANT_DELAY] = RESOURCE_DELAY};
-
-/* A wait reacquires its monitor: for one of several things that it waited for, or for itself. */
-static enum want wants_again(const struct finder *f, uint32_t context)
-{
-    const struct context *x = timeline_context(&f->a->timeline, context);
-    if (x->what != STATE_WAITING || !counts(f, x))
-        return WANT_NOTHING;
-    return f->want[context] == WANT_THINGS ? WANT_THINGS : WANT_OWNED;
-}
-
-static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, enum want want)
-{
-    const struct context *x = timeline_context(&f->a->timeline, context);
-    const struct crowd_place at = {kinds[want],
-                                   program_library(&f->out->program, x->stack).method.v,
-                                   lock_set_group(&f->a->locks, x->lock)};
-    return crowds_add(c, &at, x->lock, f->waits[context],
-                      resource_class_of_entry(f->a->locks.groups[at.group].signature));
-}
-
-/* Which objects are resources of their own. */
-static int part_crowds(struct finder *f)
-{
-    const struct contexts *all = &f->a->timeline.contexts;
-    uint32_t *waits = calloc(f->a->locks.n_objects + 1, sizeof *waits);
-    struct crowds c;
-    int rc = waits ? 0 : -ENOMEM;
-    crowds_init(&c);
-    for (uint32_t i = 1; i < all->n && rc == 0; i++) {
-        const struct context *x = &all->v[i];
-        if (!x->lock.v || x->lock.v >= f->a->locks.n_objects || !f->waits[i])
-            continue;
-        waits[x->lock.v] += f->waits[i];
-        if (f->want[i] != WANT_NOTHING && f->want[i] != WANT_ANSWER)
-            rc = add_to_crowd(f, &c, i, f->want[i]);
-        if (rc == 0 && wants_again(f, i) == WANT_OWNED)
-            rc = add_to_crowd(f, &c, i, WANT_OWNED);
-    }
-    if (rc == 0)
-        crowds_settle(&c, waits, f->own);
-    crowds_fini(&c);
-    free(waits);
-    return rc;
-}
-
-/* *out: what the context's waits are for. */
-static int sort_as(struct finder *f, uint32_t context, enum want want, uint32_t *out)
-{
-    const struct context *x = timeline_context(&f->a->timeline, context);
-    struct place take = program_library(&f->out->program, x->stack);
-    bool own =
-        want != WANT_ANSWER && x->lock.v && x->lock.v < f->a->locks.n_objects && f->own[x->lock.v];
-    struct key key = {.kind = kinds[want],
-                      .lock = own ? x->lock.v : 0,
-                      .take = own && want == WANT_OWNED ? 0 : take.method.v,
-                      .group = own                   ? 0
-                               : want == WANT_ANSWER ? f->pools[context]
-                                                     : lock_set_group(&f->a->locks, x->lock)};
-    struct found *e = keyed_put(&f->found, &key);
-    if (!e)
-        return -ENOMEM;
-    if (!e->r.group && !e->r.take.v && !e->r.lock.v) {
-        e->r.kind = kinds[want];
-        e->r.lock = (lock_id){key.lock};
-        e->r.group = lock_set_group(&f->a->locks, x->lock);
-        e->r.take = take.method; /* of an object of several places: the first one */
-        e->r.first = UINT64_MAX;
-    }
-    e->r.permits |= want == WANT_THINGS;
-    *out = (uint32_t)((size_t)((char *)e - (char *)f->found.v) / sizeof *e) + 1;
-    return 0;
-}
-
-static int sort_context(struct finder *f, uint32_t context)
-{
-    enum want again = wants_again(f, context);
-    if (f->want[context] != WANT_NOTHING)
-        TRY(sort_as(f, context, f->want[context], &f->out->of_context[context]));
-    return again ? sort_as(f, context, again, &f->out->of_regain[context]) : 0;
-}
-
-/* The innermost frame that is not the JDK's, as a number. */
-static uint64_t call_of(const struct resources *all, stack_id stack)
-{
-    const struct trace *t = all->program.trace;
-    uint64_t *known = &all->calls[stack.v < t->n_stacks ? stack.v : 0];
-    const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames && !*known; i++)
-        if (program_code(&all->program, s->frames[i].method) >= CODE_LIBRARY)
-            *known = (uint64_t)s->frames[i].method.v << 32 | (uint32_t)s->frames[i].bci;
-    return *known ? *known : (*known = UINT64_MAX);
-}
-
-bool resource_same_call(const struct resources *all, stack_id x, stack_id y)
-{
-    uint64_t call = call_of(all, x);
-    return call != UINT64_MAX && call == call_of(all, y);
-}
-
-bool resource_leaves_full(const struct resources *all, const struct analysis *a,
-                          const struct span *s)
-{
-    return all->rooms[s->context] &&
-           purpose_leaves_full(a->trace, timeline_context(&a->timeline, s->context)->stack,
-                               span_wake_stack(&a->timeline, s));
-}
-
-bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
-{
-    uint64_t call = call_of(all, x);
-    return call != UINT64_MAX && call >> 32 == call_of(all, y) >> 32;
-}
-
 /* --- sums ------------------------------------------------------------------------------------- */
-
-/* A wait of a thread of the JVM's own, as Common-Cleaner, is nobody's loss, but where somebody has
- * a monitor that it wants. */
-static bool is_nobodys(const struct analysis *a, uint32_t thread)
-{
-    const struct thread_set *all = &a->threads;
-    return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
-}
-
-static bool counts_of(const struct timeline *tl, const struct span *s, bool nobodys)
-{
-    return !nobodys || timeline_context(tl, s->context)->what == STATE_BLOCKED;
-}
-
-static int visit_span(struct resources *v, const struct timeline *tl, resource_visit visit,
-                      void *self, struct resource_wait *w)
-{
-    struct wait_part parts[2];
-    const uint32_t of[] = {v->of_context[w->span->context], v->of_regain[w->span->context]};
-    if (!of[0] && !of[1])
-        return 0;
-    for (unsigned i = 0, n = span_parts(tl, w->span, parts); i < n; i++) {
-        uint32_t at = of[parts[i].again];
-        if (!at)
-            continue;
-        w->from = parts[i].from;
-        w->to = parts[i].to;
-        w->owner = parts[i].owner;
-        w->again = parts[i].again;
-        w->open = parts[i].flags & INTERVAL_OPEN;
-        TRY(visit(self, &v->v[at - 1], w));
-    }
-    return 0;
-}
-
-int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self)
-{
-    const struct timeline *tl = &a->timeline;
-    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
-        bool nobodys = is_nobodys(a, thread);
-        const struct run *r = &tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *s = run_stretch(r, sizeof *s, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                struct resource_wait w = {.thread = thread, .index = i + k, .span = &s[k]};
-                if (counts_of(tl, &s[k], nobodys))
-                    TRY(visit_span(v, tl, visit, self, &w));
-            }
-        }
-    }
-    return 0;
-}
-
-/* Whether it is known when a wait was, and why: not just as it was long. */
-static bool is_whole(const struct analysis *a, const struct resource *r, const struct span *s)
-{
-    return !span_is_summed(&a->timeline, s) &&
-           (!summed_is_much(r->summed_ns, r->ns) || !summed_at(&a->decoded.summed, s->start));
-}
-
-int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
-                       void *self)
-{
-    for (uint64_t i = 0; i < r->n_waits; i++) {
-        struct wait_part parts[2];
-        uint32_t thread = (uint32_t)(r->waits[i] >> 33), span = (uint32_t)(r->waits[i] >> 1);
-        const struct span *s = line_span(&a->timeline.lines[thread], span);
-        const struct wait_part *p =
-            &parts[span_parts(&a->timeline, s, parts) > 1 && r->waits[i] & 1];
-        if (r->has_whole && !is_whole(a, r, s))
-            continue;
-        struct resource_wait w = {thread, span,     s,        p->from,
-                                  p->to,  p->owner, p->again, p->flags & INTERVAL_OPEN};
-        TRY(visit(self, r, &w));
-    }
-    return 0;
-}
-
-/* Which resources' holders are looked for: those that a finding may be about. */
-static size_t count_looked_at(const struct resources *o)
-{
-    uint64_t all = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < o->n; i++)
-        all += o->v[i].ns;
-    while (n < o->n && n < LOOKED_AT &&
-           (n < LOOKED_AT_ALWAYS || o->v[n].ns >= all / 1000 * LOOKED_AT_PERMILLE))
-        n++;
-    return n;
-}
-
-static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64_t ref)
-{
-    if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].parts)
-        o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
-}
-
-static void look_for_whole(struct resource *r, const struct analysis *a)
-{
-    r->has_whole = false;
-    for (uint64_t i = 0; i < r->n_waits && !r->has_whole; i++)
-        r->has_whole = is_whole(
-            a, r, line_span(&a->timeline.lines[r->waits[i] >> 33], (uint32_t)(r->waits[i] >> 1)));
-}
-
-/* The waits of each of the first resources, so that they are gone through without all others. */
-static int list_waits(struct resources *o, const struct analysis *a, size_t looked_at,
-                      struct arena *arena)
-{
-    const struct timeline *tl = &a->timeline;
-    for (size_t i = 0; i < looked_at; i++)
-        if (!(o->v[i].waits = arena_alloc(arena, o->v[i].parts * sizeof *o->v[i].waits)))
-            return -ENOMEM;
-    for (uint32_t thread = 1; thread < tl->n_lines && looked_at; thread++) {
-        bool nobodys = is_nobodys(a, thread);
-        const struct run *r = &tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *s = run_stretch(r, sizeof *s, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                struct wait_part parts[2];
-                uint64_t ref = (uint64_t)thread << 33 | (uint64_t)(i + k) << 1;
-                uint32_t again = o->of_regain[s[k].context];
-                if (!counts_of(tl, &s[k], nobodys))
-                    continue;
-                list_wait(o, looked_at, o->of_context[s[k].context], ref);
-                if (again && again <= looked_at && span_parts(tl, &s[k], parts) > 1)
-                    list_wait(o, looked_at, again, ref | 1);
-            }
-        }
-    }
-    return 0;
-}
 
 static uint64_t member_key(const struct finder *f, const struct resource *r, uint32_t thread)
 {
@@ -477,7 +55,7 @@ static bool goes_on(const struct finder *f, const struct resource *r, const stru
 
 static void note_use(struct finder *f, lock_id lock, uint32_t thread)
 {
-    struct use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
+    struct finder_use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
     if (!u)
         return;
     u->thread = u->thread && u->thread != thread ? UINT32_MAX : thread;
@@ -486,7 +64,7 @@ static void note_use(struct finder *f, lock_id lock, uint32_t thread)
 
 static bool is_private(const struct finder *f, lock_id lock)
 {
-    const struct use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
+    const struct finder_use *u = lock.v && lock.v < f->a->locks.n_objects ? &f->uses[lock.v] : NULL;
     return u && u->thread != UINT32_MAX && u->waits > PRIVATE_LEAST;
 }
 
@@ -574,7 +152,8 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
-        return r->count < POLLS_LEAST || 2 * r->polls < r->count || r->ns / r->count > POLL_NS;
+        return r->count < POLLS_LEAST || 2 * r->polls < r->count ||
+               r->ns / r->count > FINDER_POLL_NS;
     if (r->kind == RESOURCE_DELAY) /* who looks and parks again waits for something */
         return 2 * r->polls >= r->count;
     bool nobodys = !r->wait_at.method.v;
@@ -612,94 +191,6 @@ static bool finds_answers(struct finder *f)
     return any;
 }
 
-/* --- where in the program --------------------------------------------------------------------- */
-
-struct wait_place {
-    uint32_t resource, method;
-    int32_t line;
-    uint32_t unused;
-    /* the key ends here */
-    uint64_t ns;
-    stack_id stack;
-};
-
-static int add_place(struct finder *f, struct keyed *places, uint32_t resource, stack_id stack,
-                     uint64_t ns)
-{
-    struct resource *r = &f->out->v[resource - 1];
-    struct place at = program_place(&f->out->program, stack);
-    struct wait_place key = {resource, at.method.v, at.line, 0, 0, {0}};
-    struct wait_place *p = keyed_put(places, &key);
-    if (!p)
-        return -ENOMEM;
-    p->ns += ns;
-    p->stack = stack;
-    if (!r->wait_stack.v)
-        r->wait_stack = stack;
-    if (at.method.v && p->ns >= r->wait_at_ns) {
-        r->wait_at = at;
-        r->wait_stack = stack;
-        r->wait_at_ns = p->ns;
-    }
-    return 0;
-}
-
-static int find_places(struct finder *f)
-{
-    struct resource *all = f->out->v;
-    const uint32_t *of[] = {f->out->of_context, f->out->of_regain};
-    struct keyed places;
-    int rc = 0;
-    keyed_init(&places, offsetof(struct wait_place, ns), sizeof(struct wait_place));
-    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++)
-        for (unsigned again = 0; again < 2 && rc == 0; again++)
-            if (of[again][i])
-                rc = add_place(f, &places, of[again][i],
-                               timeline_context(&f->a->timeline, i)->stack, f->of[again][i]);
-    keyed_fini(&places);
-    for (size_t i = 0; i < f->out->n; i++) /* in the first place only the JDK took it */
-        if (!all[i].take.v)
-            all[i].take = program_library(&f->out->program, all[i].wait_stack).method;
-    for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
-        uint32_t at = f->out->of_context[i];
-        bool thing = at && all[at - 1].kind == RESOURCE_THINGS;
-        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-        if (thing && purpose_puts(f->a->trace, stack))
-            all[at - 1].put_ns += f->of[0][i];
-        else if (thing && purpose_takes(f->a->trace, stack))
-            all[at - 1].take_ns += f->of[0][i];
-    }
-    return rc;
-}
-
-/* --- which field holds it --------------------------------------------------------------------- */
-
-static int find_fields(struct finder *f)
-{
-    struct resources *o = f->out;
-    const uint32_t *of[] = {o->of_context, o->of_regain};
-    uint64_t *most = calloc(o->n + 1, sizeof *most);
-    struct field_sites sites;
-    int rc = most ? field_sites_init(&sites, &o->program) : -ENOMEM;
-    for (uint32_t i = 1; i < f->a->timeline.contexts.n && rc == 0; i++)
-        for (unsigned again = 0; again < 2; again++) {
-            struct resource *r = of[again][i] ? &o->v[of[again][i] - 1] : NULL;
-            if (!r || f->of[again][i] <= most[r - o->v])
-                continue;
-            stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-            bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, f->a);
-            const char *field = lock ? field_of_lock(&sites, stack) : field_of_pool(&sites, stack);
-            if (!field || (lock && lock_taken_inside(f->a->trace, stack).v))
-                continue;
-            r->field = field;
-            most[r - o->v] = f->of[again][i];
-        }
-    if (most)
-        field_sites_fini(&sites);
-    free(most);
-    return rc;
-}
-
 /* --- what the waits are for after all --------------------------------------------------------- */
 
 /* What a listed resource makes of its waits. */
@@ -731,95 +222,6 @@ static void settle_purposes(struct finder *f)
                                           io_waits_for_work(f->a->trace, x->stack))))
             of[i] = PURPOSE_IDLE;
     }
-}
-
-/* --- of which pool they are ------------------------------------------------------------------- */
-
-/* The one that waits the longest stands first. */
-static void put_first(struct resource *r, uint32_t thread)
-{
-    uint32_t i = 0, last = min_u32(r->n_threads, RESOURCE_IDS) - 1;
-    while (i < last && r->threads[i] != thread)
-        i++;
-    r->threads[i] = r->threads[0];
-    r->threads[0] = thread;
-}
-
-/* A thread that came by, such as main while it starts the server, does not make a pool's resource
- * one of several pools. */
-static int find_strays(struct finder *f)
-{
-    struct resources *o = f->out;
-    uint64_t *most = calloc(o->n + 1, sizeof *most), *strays = calloc(o->n + 1, sizeof *strays);
-    uint32_t *first = calloc(o->n + 1, sizeof *first);
-    int rc = most && strays && first ? 0 : -ENOMEM;
-    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
-        const struct map_slot *s = &f->members.slots[i];
-        uint32_t thread = (uint32_t)s->key, of = (uint32_t)(s->key >> 32);
-        if (!s->used || s->value < most[of] || (s->value == most[of] && thread > first[of]))
-            continue;
-        most[of] = s->value;
-        first[of] = thread;
-    }
-    for (size_t i = 0; i < o->n && rc == 0; i++)
-        if (o->v[i].n_threads)
-            put_first(&o->v[i], first[i + 1]);
-    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
-        const struct map_slot *s = &f->members.slots[i];
-        uint32_t of = (uint32_t)(s->key >> 32);
-        if (!s->used || resource_same_pool(f->a, first[of], (uint32_t)s->key))
-            continue;
-        strays[of] += s->value - 1;
-        o->v[of - 1].n_strays++;
-    }
-    for (size_t i = 0; i < o->n && rc == 0; i++) {
-        o->v[i].mixed =
-            !strays_are_few(o->v[i].n_strays, o->v[i].n_threads, strays[i + 1], o->v[i].ns);
-        o->v[i].n_strays = o->v[i].mixed ? 0 : o->v[i].n_strays;
-    }
-    free(most);
-    free(strays);
-    free(first);
-    return rc;
-}
-
-/* --- the time of those who wait --------------------------------------------------------------- */
-
-/* Time in which a thread had nothing to do: it waited, nobody held it up, and it had asked for
- * nothing. */
-static int find_bases(struct finder *f)
-{
-    const struct timeline *tl = &f->a->timeline;
-    uint64_t *busy = calloc(tl->n_lines + 1, sizeof *busy);
-    if (!busy)
-        return -ENOMEM;
-    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
-        uint64_t idle = 0, life = thread_life(&f->a->threads.v[thread]);
-        const struct run *r = &tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                const struct context *x = timeline_context(tl, v[k].context);
-                if (x->what == STATE_UNKNOWN || wait_is_for_work(f->a, v[k].context))
-                    idle += span_waited_until(tl, &v[k]) - v[k].start;
-            }
-        }
-        busy[thread] = life > idle ? life - idle : 0;
-    }
-    for (size_t i = 0; i < f->members.cap; i++) {
-        const struct map_slot *s = &f->members.slots[i];
-        if (s->used)
-            f->out->v[(s->key >> 32) - 1].base += busy[(uint32_t)s->key];
-    }
-    free(busy);
-    return 0;
-}
-
-unsigned resource_permille(const struct resource *r)
-{
-    uint64_t ns = r->ns + r->behind_ns;
-    uint64_t base = max_u64(max_u64(r->base, r->behind_base), ns);
-    return base ? (unsigned)((unsigned __int128)ns * 1000 / base) : 0;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -865,23 +267,23 @@ static int gather(struct finder *f)
 {
     struct resources *o = f->out;
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++)
-        TRY(sort_context(f, i));
+        TRY(finder_sort_context(f, i));
     o->n = f->found.n;
     o->v = calloc(o->n + 1, sizeof *o->v);
     if (!o->v)
         return -ENOMEM;
     for (size_t i = 0; i < o->n; i++)
-        o->v[i] = ((const struct found *)f->found.v)[i].r;
+        o->v[i] = ((const struct finder_found *)f->found.v)[i].r;
     TRY(resources_each(o, f->a, add_wait, f));
     TRY(resources_each(o, f->a, add_end, f));
-    return find_places(f);
+    return finder_find_places(f);
 }
 
 static void forget(struct finder *f)
 {
     size_t n = (size_t)f->a->timeline.contexts.n + 1;
     keyed_fini(&f->found);
-    keyed_init(&f->found, sizeof(struct key), sizeof(struct found));
+    keyed_init(&f->found, sizeof(struct finder_key), sizeof(struct finder_found));
     map_fini(&f->members);
     map_init(&f->members);
     memset(f->uses, 0, (f->a->locks.n_objects + 1) * sizeof *f->uses);
@@ -896,19 +298,19 @@ static void forget(struct finder *f)
 static int find(struct finder *f)
 {
     struct resources *o = f->out;
-    TRY(count_waits(f));
-    TRY(part_crowds(f));
+    TRY(finder_count_waits(f));
+    TRY(finder_part_crowds(f));
     int rc = gather(f);
     if (rc == 0 && finds_answers(f)) {
         forget(f);
         rc = gather(f);
     }
     struct resource *first = o->v;
-    rc = rc ? rc : find_fields(f);
+    rc = rc ? rc : finder_find_fields(f);
     if (rc == 0)
         settle_purposes(f);
-    rc = rc ? rc : find_strays(f);
-    rc = rc ? rc : find_bases(f);
+    rc = rc ? rc : finder_find_strays(f);
+    rc = rc ? rc : finder_find_bases(f);
     rc = rc ? rc : put_in_order(f);
     free(first);
     return rc;
@@ -935,7 +337,7 @@ static int decide(struct analysis *a)
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
-    keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
+    keyed_init(&f.found, sizeof(struct finder_key), sizeof(struct finder_found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
                      f.want && f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] &&
@@ -977,6 +379,19 @@ int conclude_run_on(struct analysis **out, struct trace *t, const struct carry *
     return analysis_run(out, t, &(struct analysis_plan){.decide = decide, .carry = carry}, err);
 }
 
+/* Which resources' holders are looked for: those that a finding may be about. */
+static size_t count_looked_at(const struct resources *o)
+{
+    uint64_t all = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        all += o->v[i].ns;
+    while (n < o->n && n < LOOKED_AT &&
+           (n < LOOKED_AT_ALWAYS || o->v[n].ns >= all / 1000 * LOOKED_AT_PERMILLE))
+        n++;
+    return n;
+}
+
 /* The list is the caller's own, since holders are filled in. */
 int resources_make(struct resources *out, struct analysis *a)
 {
@@ -988,10 +403,7 @@ int resources_make(struct resources *out, struct analysis *a)
     int rc = out->v && out->calls ? 0 : -ENOMEM;
     if (rc == 0)
         memcpy(out->v, all->v, out->n * sizeof *out->v);
-    rc = rc ? rc : list_waits(out, a, looked_at, &a->arena);
-    for (size_t i = 0; i < looked_at && rc == 0; i++)
-        if (out->v[i].summed_ns)
-            look_for_whole(&out->v[i], a);
+    rc = rc ? rc : resource_list_waits(out, looked_at, a);
     rc = rc ? rc : resource_find_holders(out, looked_at, a);
     if (rc == 0)
         resource_find_chains(out, a);

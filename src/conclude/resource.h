@@ -163,6 +163,8 @@ struct resource {
     uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
                            worked on; */
     uint64_t outside_ns; /* and while nobody worked on any */
+    uint64_t timed_ns;   /* answers, not of given_ns: a timer ended the wait when it was time, */
+    uint64_t asked_ns;   /* in a task that the program had it do once */
     uint64_t
         met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */
@@ -252,6 +254,10 @@ static inline bool wait_is_for_work(const struct analysis *of, uint32_t context)
     const struct context *x = timeline_context(&of->timeline, context);
     return purposes_for(&of->purposes, context, x->what) == FOR_IDLE;
 }
+
+/* Whether a wait began after the program had been stopped (stop.h), or is for the lock under which
+ * the JVM ends: it is a part of that end. */
+bool wait_is_of_the_end(const struct analysis *a, const struct span *s);
 
 /* Whether each thread waited once, all for as long: for something that begins, and not again. */
 static inline bool resource_is_once(const struct resource *r)

@@ -10,6 +10,8 @@
 
 enum {
     CALLERS = 16, /* that hand over what they were handed themselves */
+    PRIVATE = 0x0002,
+    PROTECTED = 0x0004,
     STATIC = 0x0008,
     SYNCHRONIZED = 0x0020,
 };
@@ -148,7 +150,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
-/* What locks and waits are made of: who calls it takes the lock. */
+/* What locks are made of: who calls it takes the lock. */
 static bool is_primitive(const char *signature)
 {
     static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
@@ -159,21 +161,56 @@ static bool is_primitive(const char *signature)
     return is;
 }
 
+/* "java/util/concurrent/" of both. */
+static bool is_one_package(const char *x, const char *y)
+{
+    const char *end = strrchr(x, '/');
+    size_t n = end ? (size_t)(end - x) + 1 : 0;
+    return n && strncmp(x, y, n) == 0 && !strchr(y + n, '/');
+}
+
+/* HttpClient.lock, Handler.tryUseLock: who calls it takes the lock. */
+static bool is_called_lock(const char *method)
+{
+    size_t n = strlen(method);
+    return strcmp(method, "lock") == 0 || (n >= 4 && strcmp(method + n - 4, "Lock") == 0);
+}
+
+/* Of the JDK's frames from `i` on the innermost that other classes may call, in the package of that
+ * one: private methods and nested classes are a detail of it, and elsewhere in the next JDK.  `i`:
+ * there is none. */
+static uint32_t called_by_others(const struct trace *t, const struct trace_stack *s, uint32_t i)
+{
+    const char *of = trace_method_class(t, s->frames[i].method);
+    for (uint32_t k = i; k < s->n_frames; k++) {
+        const struct trace_method *m = trace_method(t, s->frames[k].method);
+        const char *signature = trace_class(t, m->class_)->signature;
+        if (!sites_is_jdk(signature))
+            break;
+        if (!(m->flags & (PRIVATE | PROTECTED)) && !strchr(signature, '$') &&
+            !is_called_lock(m->name) && is_one_package(of, signature))
+            return k;
+    }
+    return i;
+}
+
 method_id lock_taken_inside(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
-    uint32_t i = 0;
+    uint32_t i = trace_site(t, s); /* behind a park's own frames, then those of locks */
     while (i < s->n_frames && is_primitive(trace_method_class(t, s->frames[i].method)))
         i++;
-    if (i == s->n_frames)
+    if (i == s->n_frames || !sites_is_jdk(trace_method_class(t, s->frames[i].method)))
         return (method_id){0};
+    const char *inner = trace_method_class(t, s->frames[i].method);
+    i = called_by_others(t, s, i);
     method_id first = s->frames[i].method;
     const char *of = trace_method_class(t, first);
-    if (!sites_is_jdk(of))
-        return (method_id){0};
+    bool own = strcmp(of, inner) == 0;
     while (i < s->n_frames && strcmp(trace_method_class(t, s->frames[i].method), of) == 0)
         i++;
-    bool direct = i < s->n_frames && !sites_is_jdk(trace_method_class(t, s->frames[i].method));
+    bool direct =
+        own && i < s->n_frames && !sites_is_jdk(trace_method_class(t, s->frames[i].method));
     return direct ? (method_id){0} : first;
 }
 

@@ -1,8 +1,8 @@
 /* resource_parts.h - what the files of resources share.
  *
+ *   resource.c   who waits for what (resource_finder.h); resource_waits.c: its waits, one by one
+ *   holders.c    who has it, and what they do (holders_parts.h)
  *   polled.c     the other end of what is polled
- *   resource.c   who waits for what              holders.c   who has it, and what they do
- *                                                (holders_parts.h, holders_did.c)
  *   sources.c    where answers come from
  *   lines.c      lines that samples lack
  *   crowds.c     which objects are one resource
@@ -30,7 +30,11 @@ struct resource_wait {
 typedef int (*resource_visit)(void *self, struct resource *r, const struct resource_wait *w);
 int resources_each(struct resources *v, const struct analysis *a, resource_visit visit, void *self);
 
-/* The same of one resource whose waits are listed (struct resource.waits). */
+/* List the waits of each of the first n resources, so that they are gone through without all
+ * others.  -ENOMEM. */
+int resource_list_waits(struct resources *v, size_t n, struct analysis *a);
+
+/* Each wait of one resource whose waits are listed (struct resource.waits). */
 int resource_each_wait(struct resource *r, const struct analysis *a, resource_visit visit,
                        void *self);
 

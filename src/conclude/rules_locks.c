@@ -76,7 +76,7 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
 /* Once the program was stopped, its threads' waits say nothing. */
 static uint64_t end_of(const struct evidence *ev)
 {
-    return ev->a->stop.thread ? min_u64(ev->a->stop.at, ev->a->window.to) : ev->a->window.to;
+    return min_u64(stop_time(&ev->a->stop), ev->a->window.to);
 }
 
 /* Whether a worker of the JDK's wants the lock of the queue that it takes its tasks from. */
@@ -352,7 +352,8 @@ static void look_at_line(const struct evidence *ev, struct held *by_slot, uint32
     for (uint32_t i = 0, n; i < l->spans.n; i += n) {
         const struct span *s = run_stretch(&l->spans, sizeof *s, i, &n);
         for (uint32_t k = 0; k < n; k++)
-            if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]))
+            if (s[k].len >= HELD_LEAST_NS && !span_is_summed(&ev->a->timeline, &s[k]) &&
+                !wait_is_of_the_end(ev->a, &s[k]))
                 look_at_span(ev, by_slot, thread, &s[k]);
     }
 }

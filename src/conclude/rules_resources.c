@@ -255,11 +255,17 @@ void rule_starved_pool(struct evidence *ev)
             tell(ev, &ev->resources.v[i], SEVERITY_PROBLEM);
 }
 
-/* One wait, as main's for the end of a pool, whose last thread has read something just before: that
- * says nothing of where an answer is from. */
+/* One wait, as main's for the end of a pool, whose last thread has read something just before, or
+ * has done the last of many things: that says nothing of where an answer is from. */
 static bool is_chance(const struct resource *r)
 {
-    return r->remote && r->count == 1;
+    return (r->remote || resource_is_from_elsewhere(r)) && r->count == 1;
+}
+
+/* The program lets the time pass, and is late by nobody. */
+static bool is_own_delay(const struct resource *r)
+{
+    return 2 * r->asked_ns > r->ns;
 }
 
 void rule_slow_answer(struct evidence *ev)
@@ -267,7 +273,7 @@ void rule_slow_answer(struct evidence *ev)
     for (size_t i = 0; i < ev->resources.n; i++) {
         const struct resource *r = &ev->resources.v[i];
         if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r) &&
-            !is_chance(r))
+            !is_chance(r) && !is_own_delay(r))
             tell(ev, r, severity_of(ev, r));
     }
 }

@@ -161,10 +161,11 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     if (r->count == 1)
         rule_say(f, " once");
     else
-        rule_say(f, " on average (%s waits, %s; longest %s%s%s)", human_count(r->count).text,
+        rule_say(f, " on average (%s waits, %s; longest %s%s%s%s)", human_count(r->count).text,
                  human_time(r->ns).text, human_time(r->max).text,
-                 resource_is_brief(r) ? "; all around " : "",
-                 resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "");
+                 resource_is_brief(r) ? "; all about " : "",
+                 resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
+                 resource_is_brief(r) ? " after the start" : "");
     if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
         rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);

@@ -18,7 +18,7 @@ nothing_wrong() { # WHAT
 asked() { # PROGRAM MODE NOT-SAID-PERCENT [+GROUP] [RIGHT]
     command -v node >/dev/null || skip "there is no node, which reads what Orca says"
     run 0 "$JAVA" "$(agent "events=$GROUPS_ASKED${4:-},ownerstacks=all")" -Djdk.virtualThreadScheduler.parallelism=96 \
-        -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$PROGRAMS" "$1" "$2" brief
+        -Djdk.virtualThreadScheduler.maxPoolSize=256 -XX:-UsePerfData -cp "$PROGRAMS" "$1" "$2" brief ${6:+"$6"}
     same "$(tail -n 1 out)" done
     node "$ROOT/tests/truth/judge.mjs" orca "$2" out "$TRACE" "$ORCA" >verdicts 2>judge.err || fail "$(cat judge.err)"
     nothing_wrong "$1, $2"
@@ -50,6 +50,12 @@ test_barging() {
         at_least "$(grep -c '^right.stormed-by' verdicts)" 5 "certain hand-offs, $mode"
         asked Barging "$mode" 10 +holds
     done
+}
+
+# The same where the others wait for input: that is as good as a wait.
+test_barging_beside_calls() {
+    asked Barging platform 100 +io 10 reads # what else the program is given
+    at_least "$(grep -c '^right.stormed-by' verdicts)" 5 "certain hand-offs beside calls"
 }
 
 test_parks() {

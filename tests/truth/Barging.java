@@ -5,7 +5,13 @@
  *   Whoever has had the lock leaves its name in it, so whom it came from is certain in each case.
  *
  * A lock each time, so that each answer is of one hand-off.  Then four threads want one lock again and again, some of them
- * at once when it is free, some of them after a while: each time that one had to wait it is asked whom it had the lock from. */
+ * at once when it is free, some of them after a while: each time that one had to wait it is asked whom it had the lock from.
+ * With "reads" they wait for input for most of the rest of their time. */
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -77,14 +83,16 @@ public class Barging {
         final Wanted lock;
         final Random random;
         final List<String> truths = new ArrayList<>();
+        final Socket silent; /* from which nothing comes; null: it does not read */
         Thread thread;
 
-        Visitor(Wanted lock, int seed) {
+        Visitor(Wanted lock, int seed, Socket silent) {
             this.lock = lock;
+            this.silent = silent;
             random = new Random(seed);
         }
 
-        void run(int times) {
+        void run(int times) throws IOException {
             for (int i = 0; i < times; i++) {
                 Thread from;
                 long called = System.nanoTime(), entered;
@@ -96,10 +104,20 @@ public class Barging {
                 }
                 if (entered - called >= WAITED_NS && from != thread && from != null)
                     truths.add("thread=" + thread.getName() + " on=Barging$Wanted called=" + called + " entered=" + entered + " " + from.getName());
-                if (random.nextInt(8) == 0)
+                if (silent != null && random.nextInt(8) < 5)
+                    read();
+                else if (random.nextInt(8) == 0)
                     LockSupport.parkNanos(200_000);
                 else
                     busy(System.nanoTime(), random.nextInt(30_000));
+            }
+        }
+
+        void read() throws IOException {
+            try {
+                silent.getInputStream().read();
+            } catch (SocketTimeoutException e) {
+                /* after 1 ms */
             }
         }
 
@@ -109,11 +127,17 @@ public class Barging {
         }
     }
 
-    static void storm(int times) throws Exception {
+    static Socket silent(ServerSocket from) throws IOException {
+        Socket s = new Socket(from.getInetAddress(), from.getLocalPort());
+        s.setSoTimeout(1);
+        return s;
+    }
+
+    static void storm(int times, ServerSocket from) throws Exception {
         Wanted lock = new Wanted();
         List<Visitor> visitors = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Visitor v = new Visitor(lock, i);
+            Visitor v = new Visitor(lock, i, from == null ? null : silent(from));
             v.thread = Known.thread("storm" + i, () -> v.run(times));
             visitors.add(v);
         }
@@ -136,7 +160,8 @@ public class Barging {
             handOff("barge" + i, true);
         for (int i = 0; i < (brief ? 5 : 20); i++)
             handOff("plain" + i, false);
-        storm(brief ? 300 : 2000);
+        boolean reads = args.length > 2;
+        storm(brief ? 300 : 2000, reads ? new ServerSocket(0, 4, InetAddress.getLoopbackAddress()) : null);
         System.out.println("silent takers: " + silent);
         Known.noDeadlock();
         Known.print();

@@ -802,6 +802,85 @@ Test(bind, another_one_woke_up_and_may_have_taken_it_unseen)
     check_certain(INTERACTION_LAST_OWNER);
 }
 
+/* Cat is in a call of input instead of a sleep. */
+static void ann_from_bob_while_cat_reads(thread_id reader, uint64_t from, uint64_t to)
+{
+    records("threads+virtual+monitors+io");
+    does_block(ann, 100, 200, lock, bob);
+    does_sleep(dan, 50, 500);
+    if (reader.v != cat.v)
+        does_sleep(cat, 50, 500);
+    ADD(&b, reader.v, reader, to, io, .what = IO_KIND_input, .stack = stack, .since = at(from));
+    analyzed_run(1000);
+}
+
+Test(bind, certain_when_who_else_lives_is_in_a_call)
+{
+    ann_from_bob_while_cat_reads(cat, 99, 500);
+    check_certain(INTERACTION_HANDOFF_LOCK);
+}
+
+Test(bind, who_has_returned_from_a_call_may_have_taken_it_unseen)
+{
+    ann_from_bob_while_cat_reads(cat, 99, 199);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, who_has_returned_at_that_moment_may_have_taken_it_unseen)
+{
+    ann_from_bob_while_cat_reads(cat, 99, 200);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+Test(bind, who_began_a_call_later_may_have_taken_it_unseen)
+{
+    ann_from_bob_while_cat_reads(cat, 100, 500);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+/* Cat reads, and reads again. */
+Test(bind, between_two_calls_it_may_have_been_taken_unseen)
+{
+    ADD(&b, cat.v, cat, 150, io, .what = IO_KIND_input, .stack = stack, .since = at(60));
+    ann_from_bob_while_cat_reads(cat, 151, 500);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+/* A virtual thread runs Java between its looks at a socket. */
+Test(bind, calls_of_virtual_threads_are_no_alibi)
+{
+    ann_from_bob_while_cat_reads(builder_thread_flags(&b, "virtual", THREAD_VIRTUAL), 60, 500);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+/* When a look has found a thread in a call, it may have returned a moment later. */
+Test(bind, a_call_that_has_not_returned_is_no_alibi)
+{
+    records("threads+monitors+io");
+    ADD(&b, 30, cat, 500, io_open, .what = IO_KIND_input, .stack = stack, .since = at(60));
+    does_block(ann, 100, 200, lock, bob);
+    does_sleep(dan, 50, 500);
+    analyzed_run(1000);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
+/* Who gives it has been in a call before, and is in one afterwards. */
+Test(bind, certain_when_its_owner_was_in_calls)
+{
+    ADD(&b, bob.v, bob, 140, io, .what = IO_KIND_output, .stack = stack, .since = at(110));
+    ADD(&b, bob.v, bob, 300, io, .what = IO_KIND_output, .stack = stack, .since = at(190));
+    ann_from_bob_while_cat_reads(cat, 60, 500);
+    check_certain(INTERACTION_HANDOFF_LOCK);
+}
+
+/* Its owner is in a call when ann has it; cat runs. */
+Test(bind, another_one_runs_while_its_owner_is_in_a_call)
+{
+    ADD(&b, bob.v, bob, 300, io, .what = IO_KIND_output, .stack = stack, .since = at(190));
+    ann_from_bob_while_cat_reads(cat, 60, 199);
+    check_certain(INTERACTION_LAST_OWNER);
+}
+
 /* It owned the lock when ann saw so, and could not give it back before it went on. */
 Test(bind, certain_from_where_its_owner_went_on)
 {

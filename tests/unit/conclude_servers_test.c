@@ -386,6 +386,81 @@ Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
     cr_assert_str_eq(title_of(&all.v[0]), "lock of Selector.clear");
 }
 
+/* A virtual thread parks by other methods. */
+#define VIRTUAL_PARKS                                                                              \
+    "java.lang.VirtualThread.park:1 java.lang.System$1.parkVirtualThread:1 "                       \
+    "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.locks.ReentrantLock.lock:2 "
+
+Test(servers, a_lock_of_virtual_threads_is_called_by_the_jdks_method_that_takes_it)
+{
+    static const char at[] = VIRTUAL_PARKS "sun.net.www.http.KeepAliveCache.put:5 "
+                                           "sun.net.www.http.HttpClient.finished:4 "
+                                           "shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of KeepAliveCache.put");
+}
+
+Test(servers, a_lock_that_virtual_threads_of_the_program_take_is_the_programs)
+{
+    static const char at[] = VIRTUAL_PARKS "shop.Load.run:5 java.lang.VirtualThread.run:3";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of Load.run");
+}
+
+/* A private method is a detail of what others may call, and elsewhere in the next JDK. */
+Test(servers, a_private_method_of_the_jdks_is_no_name)
+{
+    static const char at[] = "sun.nio.ch.EPollSelectorImpl.clearInterrupt:~9 "
+                             "sun.nio.ch.EPollSelectorImpl.doSelect:~4 "
+                             "sun.nio.ch.SelectorImpl.lockAndDoSelect:~3 "
+                             "sun.nio.ch.SelectorImpl.select:2 shop.Loop.turn:7 shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of SelectorImpl.select");
+}
+
+/* Who calls a method that is named so takes the lock. */
+Test(servers, a_method_that_is_called_lock_is_no_name)
+{
+    static const char at[] = "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                             "java.util.logging.Handler.tryUseLock:9 "
+                             "java.util.logging.StreamHandler.publish:3 "
+                             "java.util.logging.Logger.log:2 shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+}
+
+/* The class itself takes it for others of its package. */
+Test(servers, a_method_that_others_call_is_a_name)
+{
+    static const char at[] = "java.util.logging.Level.getLocalizedLevelName:9 "
+                             "java.util.logging.SimpleFormatter.format:3 "
+                             "java.util.logging.StreamHandler.publish:2 shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of Level.getLocalizedLevelName");
+}
+
+#define TASKS "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue."
+
+Test(servers, a_nested_class_of_the_jdks_is_called_by_the_class_around_it)
+{
+    static const char at[] =
+        TASKS "offer:9 java.util.concurrent.ScheduledThreadPoolExecutor.delayedExecute:~4 "
+              "java.util.concurrent.ScheduledThreadPoolExecutor.schedule:3 shop.Loop.turn:7 "
+              "shop.Load.run:5";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]), "lock of ScheduledThreadPoolExecutor.schedule");
+}
+
+/* The next method that is not private is one of another package, and says nothing. */
+Test(servers, a_nested_class_that_nothing_of_its_package_calls_is_the_name)
+{
+    static const char at[] = TASKS "take:9 java.util.concurrent.ThreadPoolExecutor.getTask:~4 "
+                                   "java.lang.Thread.run:1";
+    blocks_on_an_object(at, at);
+    cr_assert_str_eq(title_of(&all.v[0]),
+                     "lock of ScheduledThreadPoolExecutor$DelayedWorkQueue.take");
+}
+
 /* Two entries of one cache that are loaded again and again; each for as long as `share` of ten. */
 static void loads_two_entries(int share)
 {
@@ -586,14 +661,16 @@ Test(servers, two_pools_wait_for_answers_at_one_line_of_a_library)
     cr_assert_eq(all.v[1].holder, cat.v);
 }
 
-/* dan waits for tasks until it is time, and then ends ann's wait, or works for 8 ms before he does. */
-static const struct resource *answer_of_timer(bool works)
+/* dan waits for tasks until it is time, and then ends ann's wait, or works for 8 ms before he does:
+ * one of `often` times. */
+static const struct resource *timer_gives(uint64_t often, const char *from_where)
 {
-    stack_id ask = builder_stack(&b, ASKS), give = builder_stack(&b, "com.fast.Timer.fire:4"),
+    stack_id ask = builder_stack(&b, ASKS), give = builder_stack(&b, from_where),
              idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
                                       "java.util.concurrent.ThreadPoolExecutor.getTask:1");
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t from = 1000000 + i * ROUND;
+        bool works = often && i % often == 0;
         ADD(&b, dan.v, dan, from - 100000, park_enter, .timeout_ns = 5, .stack = idle);
         ADD(&b, dan.v, dan, from + (works ? 1000000 : 8900000), park_exit);
         parks(ann, dan, from, from + 9000000, of_class("Ljava/util/concurrent/FutureTask;"), ask,
@@ -606,14 +683,72 @@ static const struct resource *answer_of_timer(bool works)
 
 Test(servers, who_ends_waits_because_time_passed_gives_no_answer)
 {
-    const struct resource *r = answer_of_timer(false);
+    const struct resource *r = timer_gives(0, "com.fast.Timer.fire:4");
     cr_assert_eq(r->given_ns, 0);
     cr_assert_eq(r->holder, 0);
 }
 
 Test(servers, who_works_when_its_time_has_come_gives_one)
 {
-    cr_assert_eq(answer_of_timer(true)->holder, dan.v);
+    cr_assert_eq(timer_gives(1, "com.fast.Timer.fire:4")->holder, dan.v);
+}
+
+Test(servers, a_timer_that_is_late_now_and_then_gives_no_answer)
+{
+    const struct resource *r = timer_gives(4, "com.fast.Timer.fire:4");
+    cr_assert_eq(r->given_ns, 0);
+    cr_assert_eq(r->holder, 0);
+    cr_assert(has_finding("slow-answer"), "the program has not asked for it");
+}
+
+#define EXECUTOR "java.util.concurrent.ThreadPoolExecutor.runWorker:1"
+
+/* The program lets 8 ms pass before it does the rest. */
+Test(servers, a_delay_that_the_program_asked_for_is_no_finding)
+{
+    timer_gives(4, "shop.Desk.rate:4 java.util.concurrent.FutureTask.run:3 " EXECUTOR);
+    cr_assert_null(first_finding());
+}
+
+/* What is done every 10 ms lets each request wait for its turn. */
+Test(servers, what_the_program_does_now_and_then_for_others_is_a_delay)
+{
+    timer_gives(4, "shop.Desk.flush:4 java.util.concurrent.FutureTask.runAndReset:3 " EXECUTOR);
+    cr_assert(has_finding("slow-answer"));
+}
+
+Test(servers, work_of_a_timer_is_a_finding)
+{
+    timer_gives(1, "shop.Desk.rate:4 java.util.concurrent.FutureTask.run:3 " EXECUTOR);
+    cr_assert(has_finding("slow-answer"));
+}
+
+/* main waits once for the end of a queue, which others empty as it is filled. */
+static bool main_waits_for_the_last(uint64_t times)
+{
+    stack_id idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    for (uint64_t i = 0; i < times; i++) {
+        uint64_t from = 1000000 + i * 200000000;
+        parks(bob, cat, from, from + 190000000, of_class("Lshop/Idle;"), idle, other_stack);
+        parks(ann, bob, from, from + 195000000,
+              of_class("Ljava/util/concurrent/CountDownLatch$Sync;"),
+              builder_stack(&b, "java.util.concurrent.CountDownLatch.await:2 shop.Desk.all:3 "
+                                "shop.Main.main:7"),
+              builder_stack(&b, "shop.Desk.load:9 shop.Load.run:4"));
+    }
+    run(1000000 + times * 200000000);
+    return has_finding("slow-answer");
+}
+
+Test(servers, the_last_one_says_nothing_of_where_the_delay_is)
+{
+    cr_assert_not(main_waits_for_the_last(1));
+}
+
+Test(servers, answers_that_come_from_elsewhere_each_time_are_told)
+{
+    cr_assert(main_waits_for_the_last(20));
 }
 
 /* One of the pool loads for 9 ms what the others wait for: nothing queues for a thread. */
@@ -782,6 +917,96 @@ Test(servers, who_was_blocked_when_the_server_was_stopped_is_told)
 Test(servers, who_is_blocked_after_the_server_was_stopped_is_not)
 {
     cr_assert_not(blocks_until_the_end(510000000));
+}
+
+/* Threads of the program want a lock for a large part of the recording: from then on. */
+static bool contends_from(uint64_t from, bool stopped)
+{
+    lock_id out = of_class("Lshop/Log;");
+    stack_id write = builder_stack(&b, "shop.Log.write:3 shop.Load.run:5");
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        for (uint64_t k = 0; k < 6; k++) {
+            uint64_t at = from + 1000000 + k * 2 * ROUND;
+            ADD(&b, web[i].v, web[i], at, monitor_contended_enter, .lock = out, .owner = bob,
+                .stack = write);
+            ADD(&b, web[i].v, web[i], at + ROUND, monitor_contended_entered, .lock = out);
+        }
+    if (stopped)
+        stop_at(500000000);
+    run(700000000);
+    cr_assert_eq(a->stop.thread != 0, stopped);
+    return has_finding("contended-lock") || has_finding("dominant-lock");
+}
+
+Test(servers, a_lock_is_contended_until_the_server_is_stopped)
+{
+    cr_assert(contends_from(300000000, true));
+}
+
+Test(servers, a_lock_that_is_contended_once_the_server_is_stopped_is_not_told)
+{
+    cr_assert_not(contends_from(510000000, true));
+}
+
+Test(servers, a_lock_that_is_contended_at_a_programs_end_is_told)
+{
+    cr_assert(contends_from(510000000, false));
+}
+
+/* The time after the stop is nobody's time, either. */
+Test(servers, what_was_waited_is_a_share_of_the_time_until_the_stop)
+{
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        does_block(web[i], 1000, 250000000, lock, bob);
+    stop_at(500000000);
+    run(700000000);
+    cr_assert_eq(resource_permille(&all.v[0]) / 10, 49);
+}
+
+/* bob sleeps while ann waits for his lock. */
+static bool sleeps_with_a_lock(uint64_t from)
+{
+    does_sleep(bob, from, from + 150000000);
+    does_block(ann, from + 10000000, from + 150000000, lock, bob);
+    stop_at(500000000);
+    run(700000000);
+    return has_finding("held-while-waiting") || has_finding("contended-lock") ||
+           has_finding("dominant-lock");
+}
+
+Test(servers, who_sleeps_with_a_lock_before_the_stop_is_told)
+{
+    cr_assert(sleeps_with_a_lock(300000000));
+}
+
+Test(servers, who_sleeps_with_a_lock_during_the_stop_is_not)
+{
+    cr_assert_not(sleeps_with_a_lock(510000000));
+}
+
+/* One thread ends the JVM, the other one would, too: it waits until hooks have run. */
+static bool waits_for_the_end(const char *of)
+{
+    does_join(bob, 390000000, 690000000, cat);
+    lock_id end = of_class("Ljava/lang/Class;");
+    ADD(&b, ann.v, ann, 400000000, monitor_contended_enter, .lock = end, .owner = bob,
+        .stack = builder_stack(&b, of));
+    ADD(&b, ann.v, ann, 690000000, monitor_contended_entered, .lock = end);
+    run(700000000);
+    return has_finding("held-while-waiting") || has_finding("contended-lock") ||
+           has_finding("dominant-lock");
+}
+
+Test(servers, who_waits_until_the_jvm_has_ended_is_blocked_by_nobody)
+{
+    cr_assert_not(waits_for_the_end("java.lang.Shutdown.exit:9 java.lang.Runtime.exit:+3 "
+                                    "java.lang.System.exit:+3 shop.Load.run:5"));
+}
+
+Test(servers, who_waits_for_another_class_is_blocked)
+{
+    cr_assert(waits_for_the_end("java.lang.Runner.exit:9 java.lang.Runtime.exit:+3 "
+                                "java.lang.System.exit:+3 shop.Load.run:5"));
 }
 
 /* Workers of an executor of the JDK's take tasks out of one queue, whose lock is the JDK's. */

@@ -225,6 +225,28 @@ Test(report, everything)
     expect_text("finding-2", "--finding 2", 0);
 }
 
+/* A shutdown hook that ran for 50 us of the second, and waited for 0 ns. */
+Test(report, who_hardly_lived_is_not_on_the_first_screen)
+{
+    struct shop s = define_shop();
+    fill_shop(&s);
+    thread_id hook = builder_thread(&b, "Logging-Cleaner");
+    ADD0(&b, 40, hook, 900 * MS, thread_start);
+    ADD0(&b, 40, hook, 900 * MS + 50 * US, thread_end);
+    block(41, hook, 900 * MS, 0, builder_lock(&b, builder_class(&b, "Lshop/Quick;")), s.worker[1],
+          s.submit);
+    write_trace();
+    int status;
+    struct err err;
+    char *screen = report(&status, &err, ""), *all = report(&status, &err, "--threads");
+    cr_assert_null(strstr(screen, "Logging-Cleaner"));
+    cr_assert_not_null(strstr(screen, "\nCommon-Cleaner "));
+    cr_assert_not_null(strstr(all, "Logging-Cleaner"));
+    cr_assert_null(strstr(screen, "shop.Quick"), "waits of 0 ns");
+    free(screen);
+    free(all);
+}
+
 Test(report, a_finding_that_is_not_there)
 {
     build_shop();

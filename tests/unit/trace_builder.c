@@ -186,6 +186,8 @@ static method_id method_of_name(struct trace_builder *b, const char *name, size_
     return id;
 }
 
+enum { PRIVATE = 0x2 };
+
 stack_id builder_stack(struct trace_builder *b, const char *frames)
 {
     struct buf packed = {0};
@@ -194,9 +196,12 @@ stack_id builder_stack(struct trace_builder *b, const char *frames)
         size_t word = strcspn(p, " ");
         const char *colon = memrchr(p, ':', word);
         require(colon, "a frame is CLASS.METHOD:LINE");
-        uint32_t flags = colon[1] == 'n' ? METHOD_NATIVE : colon[1] == 's' ? METHOD_STUB : 0;
+        uint32_t flags = colon[1] == 'n'   ? METHOD_NATIVE
+                         : colon[1] == 's' ? METHOD_STUB
+                         : colon[1] == '~' ? PRIVATE
+                                           : 0;
         method_id m = method_of_name(b, p, (size_t)(colon - p), flags);
-        packed_put_frame(&packed, m, flags ? -1 : atoi(colon + 1));
+        packed_put_frame(&packed, m, flags & ~PRIVATE ? -1 : atoi(colon + (flags ? 2 : 1)));
         p += word + (p[word] == ' ');
     }
     stack_id id = {++b->n_stacks};
