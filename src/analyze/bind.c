@@ -58,7 +58,7 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
 static uint64_t owned_until(const struct binder *b, uint32_t owner, lock_id lock, uint64_t time)
 {
     const struct line *l = &b->tl->lines[owner];
-    uint32_t n = line_spans_until(l, time);
+    uint32_t n = line_spans_near(l, time, b->now[owner].begun);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     const struct context *x = s ? context_of(b, s) : NULL;
     bool gives = x && (is_unknown(x) || x->what == STATE_UNKNOWN || x->lock.v == lock.v);
@@ -181,7 +181,7 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
     struct span *s = span_of(b, thread, index);
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
-    w->span = index + 1;
+    w->span = w->begun = index + 1;
     if (is_unknown(x) || !k)
         return;
     if (x->what == STATE_WAITING && !begin_notified(b, thread, s)) {
@@ -220,7 +220,8 @@ static bool is_claimed(const struct binder *b, struct lock_now *k, uint32_t thre
     if (until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) >= BIND_CLAIM_NS)
         return false;
     const struct line *l = &b->tl->lines[k->claimer];
-    if (!did_anything(b, l, at, until) && line_spans_until(l, until) == line_spans_until(l, at))
+    uint32_t n = line_spans_near(l, until, b->now[k->claimer].begun);
+    if ((!n || line_span(l, n - 1)->start <= at) && !did_anything(b, l, at, until))
         return true;
     k->claimer = 0; /* whatever comes later, it has gone on */
     return false;

@@ -115,7 +115,7 @@ static int visit_lock(struct owned_finder *f, const struct lock_line *line)
 static int visit_locks(struct owned_finder *f, const uint32_t *locks, size_t n)
 {
     struct lock_line **lines = calloc(n + 1, sizeof(void *));
-    int rc = lines ? lock_lines_make(f->a, locks, n, lines) : -ENOMEM;
+    int rc = lines ? lock_lines_make(f->a, locks, n, false, lines) : -ENOMEM;
     for (size_t i = 0; lines && i < n; i++) {
         if (rc == 0)
             rc = visit_lock(f, lines[i]);

@@ -21,6 +21,7 @@
 enum {
     /* span.len beyond this is kept aside. */
     SPAN_LONG = UINT32_C(1) << 31,
+    SPANS_EACH = 16, /* in the index by time */
 };
 
 /* span.cause: by what the waker ended it - one of its acts, a hold that ended, a wait that it
@@ -86,6 +87,7 @@ struct regain {
 struct line {
     struct run spans, acts, holds; /* struct span, struct act, struct span */
     struct run regains;            /* struct regain, by span */
+    const uint64_t *starts;        /* of each SPANS_EACH-th span; NULL: not indexed */
     uint32_t starter;              /* the thread that called its start; 0: unknown */
     uint32_t starter_act;          /* index of that act */
 };
@@ -141,6 +143,9 @@ int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeli
 /* After the last interval: acts of threads that roam come in order, waits that ended in an
  * InterruptedException are marked.  -ENOMEM. */
 int timeline_finish(struct timeline *t, const struct thread_set *threads);
+
+/* Once no number of a span changes any longer: line_spans_until is fast from then on.  -ENOMEM. */
+int timeline_index(struct timeline *t);
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -281,6 +286,9 @@ static inline const struct act *timeline_start(const struct timeline *t, uint32_
 /* The number of spans of a line that begin at `time` or before: the last of them is at the result
  * minus one. */
 uint32_t line_spans_until(const struct line *l, uint64_t time);
+
+/* The same, fast where the result is near a guess. */
+uint32_t line_spans_near(const struct line *l, uint64_t time, uint32_t guess);
 
 /* The same of acts, and of holds that end. */
 uint32_t line_acts_until(const struct line *l, uint64_t time);

@@ -55,6 +55,12 @@ struct use {
     uint32_t waits;
 };
 
+/* What the latest thread waited for a resource. */
+struct member {
+    uint32_t thread; /* 0: none */
+    uint64_t ns;
+};
+
 struct finder {
     struct analysis *a;
     struct resources *out;
@@ -69,6 +75,7 @@ struct finder {
     struct use *uses;   /* [n_objects] */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 + ns */
+    struct member *now; /* [out->n]: while waits are added: of the thread that is at hand */
     bool stuck;         /* threads wait in a circle: what goes on at the end is no load */
 };
 
@@ -490,17 +497,34 @@ static bool is_private(const struct finder *f, lock_id lock)
     return u && u->thread != UINT32_MAX && u->waits > PRIVATE_LEAST;
 }
 
+static int keep_member(struct finder *f, const struct resource *r)
+{
+    const struct member *m = &f->now[r - f->out->v];
+    uint64_t *at = m->thread ? map_put(&f->members, member_key(f, r, m->thread)) : NULL;
+    if (at)
+        *at = m->ns + 1;
+    return at || !m->thread ? 0 : -ENOMEM;
+}
+
+/* Thread by thread: a thread that is another one than before is new. */
+static int add_member(struct finder *f, struct resource *r, uint32_t thread)
+{
+    if (r->n_threads < RESOURCE_IDS)
+        r->threads[r->n_threads] = thread;
+    r->n_threads++;
+    TRY(keep_member(f, r));
+    f->now[r - f->out->v] = (struct member){thread, 0};
+    return 0;
+}
+
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
-    uint64_t *member = map_put(&f->members, member_key(f, r, w->thread));
+    struct member *member = &f->now[r - f->out->v];
     uint64_t ns = w->to - w->from;
-    if (!member)
-        return -ENOMEM;
-    if (!*member && r->n_threads < RESOURCE_IDS)
-        r->threads[r->n_threads] = w->thread;
-    r->n_threads += !*member;
-    *member += ns + !*member;
+    if (member->thread != w->thread)
+        TRY(add_member(f, r, w->thread));
+    member->ns += ns;
     r->parts++;
     r->open += w->open;
     r->now += ns;
@@ -553,6 +577,8 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     const struct decode_window *window = &f->a->window;
     if (w->to < r->first + (window->to - window->from) / EARLY_PART)
         r->early_ns += w->to - w->from;
+    if (r->kind == RESOURCE_LOCK && r->count > r->n_threads) /* the rest is asked of no such lock */
+        return 0;
     uint32_t inside = calls_inside(f, w);
     r->loop_ns += inside == 0 ? w->to - w->from : 0;
     r->near_ns += inside <= LOOP_FRAMES ? w->to - w->from : 0;
@@ -872,7 +898,12 @@ static int gather(struct finder *f)
         return -ENOMEM;
     for (size_t i = 0; i < o->n; i++)
         o->v[i] = ((const struct found *)f->found.v)[i].r;
-    TRY(resources_each(o, f->a, add_wait, f));
+    f->now = calloc(o->n + 1, sizeof *f->now);
+    int rc = f->now ? resources_each(o, f->a, add_wait, f) : -ENOMEM;
+    for (size_t i = 0; i < o->n && rc == 0; i++)
+        rc = keep_member(f, &o->v[i]);
+    free(f->now);
+    TRY(rc);
     TRY(resources_each(o, f->a, add_end, f));
     return find_places(f);
 }
