@@ -39,6 +39,14 @@ static bool gave_back_after(const struct binder *b, struct deed by, uint64_t tim
     }
 }
 
+/* With where an owner was when it gave a monitor back, where that is not known. */
+static struct deed with_place(const struct binder *b, struct deed by)
+{
+    if (by.thread && cause_type(by.cause) == CAUSE_NONE)
+        by.cause = cause_make(CAUSE_NONE, b->now[by.thread].begun);
+    return by;
+}
+
 /* Who gave the monitor back that `thread` waited for from `time` on and has now, at the end of span
  * s; thread 0: that is not known.  Others may have seen that it has it before it says so itself. */
 static struct deed owner_before(const struct binder *b, const struct lock_now *k, uint32_t thread,
@@ -50,7 +58,7 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
         by = k->before;
     if (!by.thread || by.thread == thread || !gave_back_after(b, by, time))
         return nobody;
-    return by;
+    return with_place(b, by);
 }
 
 /* Up to when a thread certainly owned a monitor that it owned at a time: it gives nothing back

@@ -45,9 +45,8 @@ static void add_owner_before(const struct witness *c, const struct span *by)
     if (!by->waker || by->waker == c->w->thread)
         return;
     bool exact = cause_type(by->cause) != CAUSE_NONE;
-    uint64_t time =
-        exact ? span_wake_time(c->t, by)
-              : path_released_at(c->t, &c->a->threads, &c->a->halts, by->waker, since, end);
+    uint64_t time = exact ? span_wake_time(c->t, by)
+                          : path_released_at(c->t, &c->a->threads, &c->a->halts, by, since, end);
     if (time > since && time <= end)
         add(c, time, by->waker, GAVE_BACK);
 }

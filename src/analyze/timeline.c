@@ -573,6 +573,7 @@ uint32_t line_spans_until(const struct line *l, uint64_t time)
 uint32_t line_spans_near(const struct line *l, uint64_t time, uint32_t guess)
 {
     enum { NEAR = 8 };
+    guess = min_u32(guess, l->spans.n);
     for (int k = 0; k < NEAR; k++) {
         if (guess < l->spans.n && line_span(l, guess)->start <= time)
             guess++;

@@ -30,7 +30,8 @@ enum cause_type {
     CAUSE_ACT,
     CAUSE_HOLD,
     CAUSE_WAIT,
-    CAUSE_NONE, /* it is known, but not by what: an owner whose release is not recorded */
+    CAUSE_NONE, /* it is known, but not by what: an owner whose release is not recorded; the index is
+                 * near how many spans of it had begun by then */
 };
 
 static inline uint32_t cause_make(enum cause_type type, uint32_t index)
@@ -182,7 +183,7 @@ static inline const struct context *timeline_context(const struct timeline *t, u
 
 static inline bool span_is_summed(const struct timeline *t, const struct span *s)
 {
-    return timeline_context(t, s->context)->mode == CONTEXT_SUMMED &&
+    return t->n_sums && timeline_context(t, s->context)->mode == CONTEXT_SUMMED &&
            timeline_context(t, s->context)->what < WAIT_STATES;
 }
 

@@ -40,6 +40,13 @@ enum want {
     WANT_DELAY
 };
 
+enum queue_call {
+    QUEUE_LOOKED_AT = 1,
+    QUEUE_AWAITS_ROOM = 2,
+    QUEUE_PUTS = 4,
+    QUEUE_TAKES = 8,
+};
+
 struct key {
     uint32_t kind, lock, take, group;
 };
@@ -59,6 +66,8 @@ struct use {
 struct member {
     uint32_t thread; /* 0: none */
     uint64_t ns;
+    uint64_t late; /* ns of all threads that are certainly not at the beginning (early_ns) */
+    bool over;     /* nothing more is asked of the resource's waits */
 };
 
 struct finder {
@@ -73,6 +82,7 @@ struct finder {
     uint64_t *of[2];    /* [contexts.n]: ns waited, and in reacquiring a monitor */
     uint32_t *frames;   /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct use *uses;   /* [n_objects] */
+    uint8_t *queues;    /* [n_stacks]: enum queue_call of each; 0: not looked at yet */
     struct keyed found; /* struct found */
     struct map members; /* 1 + index of a resource, thread -> 1 + ns */
     struct member *now; /* [out->n]: while waits are added: of the thread that is at hand */
@@ -178,6 +188,18 @@ static int find_pools(const struct analysis *a, uint32_t *of)
     return rc;
 }
 
+/* Which calls of a queue a stack is in; contexts are many times as many. */
+static unsigned queue_calls(const struct finder *f, stack_id stack)
+{
+    const struct trace *t = f->a->trace;
+    uint8_t *of = &f->queues[stack.v < t->n_stacks ? stack.v : 0];
+    if (!*of)
+        *of = (uint8_t)(QUEUE_LOOKED_AT | (purpose_awaits_room(t, stack) ? QUEUE_AWAITS_ROOM : 0) |
+                        (purpose_puts(t, stack) ? QUEUE_PUTS : 0) |
+                        (purpose_takes(t, stack) ? QUEUE_TAKES : 0));
+    return *of;
+}
+
 /* How many waits each context has, of which pool, and what they are for. */
 static int count_waits(struct finder *f)
 {
@@ -199,7 +221,7 @@ static int count_waits(struct finder *f)
     for (uint32_t i = 1; i < tl->contexts.n; i++) {
         f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
         f->out->rooms[i] = f->want[i] != WANT_NOTHING &&
-                           purpose_awaits_room(f->a->trace, timeline_context(tl, i)->stack);
+                           queue_calls(f, timeline_context(tl, i)->stack) & QUEUE_AWAITS_ROOM;
     }
     free(pools);
     return rc;
@@ -414,10 +436,14 @@ static size_t count_looked_at(const struct resources *o)
     return n;
 }
 
-static void list_wait(struct resources *o, size_t looked_at, uint32_t of, uint64_t ref)
+static void list_wait(struct resources *o, size_t looked_at, uint32_t of, const struct span *s,
+                      uint64_t ref)
 {
-    if (of && of <= looked_at && o->v[of - 1].n_waits < o->v[of - 1].parts)
-        o->v[of - 1].waits[o->v[of - 1].n_waits++] = ref;
+    struct resource *r = of && of <= looked_at ? &o->v[of - 1] : NULL;
+    if (!r || r->n_waits == r->parts)
+        return;
+    r->waits[r->n_waits++] = ref;
+    r->by_acts |= s->waker && cause_type(s->cause) == CAUSE_ACT;
 }
 
 static void look_for_whole(struct resource *r, const struct analysis *a)
@@ -447,9 +473,9 @@ static int list_waits(struct resources *o, const struct analysis *a, size_t look
                 uint32_t again = o->of_regain[s[k].context];
                 if (!counts_of(tl, &s[k], nobodys))
                     continue;
-                list_wait(o, looked_at, o->of_context[s[k].context], ref);
+                list_wait(o, looked_at, o->of_context[s[k].context], &s[k], ref);
                 if (again && again <= looked_at && span_parts(tl, &s[k], parts) > 1)
-                    list_wait(o, looked_at, again, ref | 1);
+                    list_wait(o, looked_at, again, &s[k], ref | 1);
             }
         }
     }
@@ -513,8 +539,14 @@ static int add_member(struct finder *f, struct resource *r, uint32_t thread)
         r->threads[r->n_threads] = thread;
     r->n_threads++;
     TRY(keep_member(f, r));
-    f->now[r - f->out->v] = (struct member){thread, 0};
+    f->now[r - f->out->v].thread = thread;
+    f->now[r - f->out->v].ns = 0;
     return 0;
+}
+
+static uint64_t early(const struct finder *f)
+{
+    return (f->a->window.to - f->a->window.from) / EARLY_PART;
 }
 
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
@@ -548,6 +580,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->ns += ns;
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);
+    member->late += w->to >= r->first + early(f) ? ns : 0;
     note_use(f, timeline_context(&f->a->timeline, w->span->context)->lock, w->thread);
     add_object(r, timeline_context(&f->a->timeline, w->span->context)->lock);
     f->of[w->again][w->span->context] += ns;
@@ -568,16 +601,21 @@ static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
     return *own - 1 > p->near[w->thread] ? *own - 1 - p->near[w->thread] : 0;
 }
 
+/* Of a lock for which threads wait several times it is asked how much is early, nothing else. */
+static bool is_simple(const struct resource *r)
+{
+    return r->kind == RESOURCE_LOCK && r->count > r->n_threads;
+}
+
 /* Of threads that wait in one call each wakes the next one: who does so from that very call gives
  * nothing back. */
 static int add_end(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
     const struct timeline *tl = &f->a->timeline;
-    const struct decode_window *window = &f->a->window;
-    if (w->to < r->first + (window->to - window->from) / EARLY_PART)
+    if (w->to < r->first + early(f))
         r->early_ns += w->to - w->from;
-    if (r->kind == RESOURCE_LOCK && r->count > r->n_threads) /* the rest is asked of no such lock */
+    if (is_simple(r))
         return 0;
     uint32_t inside = calls_inside(f, w);
     r->loop_ns += inside == 0 ? w->to - w->from : 0;
@@ -688,11 +726,12 @@ static int find_places(struct finder *f)
             all[i].take = program_library(&f->out->program, all[i].wait_stack).method;
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
         uint32_t at = f->out->of_context[i];
-        bool thing = at && all[at - 1].kind == RESOURCE_THINGS;
-        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-        if (thing && purpose_puts(f->a->trace, stack))
+        if (!at || all[at - 1].kind != RESOURCE_THINGS)
+            continue;
+        unsigned calls = queue_calls(f, timeline_context(&f->a->timeline, i)->stack);
+        if (calls & QUEUE_PUTS)
             all[at - 1].put_ns += f->of[0][i];
-        else if (thing && purpose_takes(f->a->trace, stack))
+        else if (calls & QUEUE_TAKES)
             all[at - 1].take_ns += f->of[0][i];
     }
     return rc;
@@ -817,28 +856,29 @@ static int find_bases(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
     uint64_t *busy = calloc(tl->n_lines + 1, sizeof *busy);
-    if (!busy)
-        return -ENOMEM;
-    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+    bool *nothing = calloc((size_t)tl->contexts.n + 1, sizeof *nothing); /* of contexts */
+    int rc = busy && nothing ? 0 : -ENOMEM;
+    for (uint32_t i = 1; i < tl->contexts.n && rc == 0; i++)
+        nothing[i] = timeline_context(tl, i)->what == STATE_UNKNOWN || wait_is_for_work(f->a, i);
+    for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
         uint64_t idle = 0, life = thread_life(&f->a->threads.v[thread]);
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                const struct context *x = timeline_context(tl, v[k].context);
-                if (x->what == STATE_UNKNOWN || wait_is_for_work(f->a, v[k].context))
+            for (uint32_t k = 0; k < n; k++)
+                if (nothing[v[k].context])
                     idle += span_waited_until(tl, &v[k]) - v[k].start;
-            }
         }
         busy[thread] = life > idle ? life - idle : 0;
     }
-    for (size_t i = 0; i < f->members.cap; i++) {
+    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
         const struct map_slot *s = &f->members.slots[i];
         if (s->used)
             f->out->v[(s->key >> 32) - 1].base += busy[(uint32_t)s->key];
     }
     free(busy);
-    return 0;
+    free(nothing);
+    return rc;
 }
 
 unsigned resource_permille(const struct resource *r)
@@ -887,6 +927,30 @@ static int put_in_order(struct finder *f)
     return rc;
 }
 
+/* The waits once more, but for simple locks of which too much is late. */
+static int add_ends(struct finder *f)
+{
+    struct resources left = *f->out;
+    uint32_t n = f->a->timeline.contexts.n, *of = calloc(2 * (size_t)n + 1, sizeof *of);
+    if (!of)
+        return -ENOMEM;
+    for (size_t i = 0; i < left.n; i++) {
+        struct resource r = left.v[i];
+        r.early_ns = r.ns - f->now[i].late;
+        f->now[i].over = is_simple(&r) && !resource_is_brief(&r);
+    }
+    left.of_context = of;
+    left.of_regain = of + n;
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t at = f->out->of_context[i], again = f->out->of_regain[i];
+        left.of_context[i] = at && f->now[at - 1].over ? 0 : at;
+        left.of_regain[i] = again && f->now[again - 1].over ? 0 : again;
+    }
+    int rc = resources_each(&left, f->a, add_end, f);
+    free(of);
+    return rc;
+}
+
 static int gather(struct finder *f)
 {
     struct resources *o = f->out;
@@ -902,10 +966,9 @@ static int gather(struct finder *f)
     int rc = f->now ? resources_each(o, f->a, add_wait, f) : -ENOMEM;
     for (size_t i = 0; i < o->n && rc == 0; i++)
         rc = keep_member(f, &o->v[i]);
+    rc = rc ? rc : add_ends(f);
     free(f->now);
-    TRY(rc);
-    TRY(resources_each(o, f->a, add_end, f));
-    return find_places(f);
+    return rc ? rc : find_places(f);
 }
 
 static void forget(struct finder *f)
@@ -963,14 +1026,15 @@ static int decide(struct analysis *a)
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
+    f.queues = calloc(a->trace->n_stacks + 1, sizeof *f.queues);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct key), sizeof(struct found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
-                     f.want && f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] &&
-                     f.of[1]
+                     f.want && f.pools && f.own && f.uses && f.frames && f.queues && out->calls &&
+                     f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -984,6 +1048,7 @@ static int decide(struct analysis *a)
     free(f.own);
     free(f.uses);
     free(f.frames);
+    free(f.queues);
     free(out->calls);
     out->calls = NULL;
     free(f.of[0]);
