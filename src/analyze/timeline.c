@@ -624,9 +624,11 @@ bool line_waits_again(const struct timeline *t, const struct line *l, uint32_t i
     if (i + 1 >= l->spans.n)
         return false;
     const struct span *w = line_span(l, i), *next = line_span(l, i + 1);
+    uint64_t end = span_end(t, w);
+    if (next->start - end >= within)
+        return false;
     const struct context *x = timeline_context(t, w->context),
                          *y = timeline_context(t, next->context);
-    uint64_t end = span_end(t, w);
-    return y->what == x->what && y->lock.v == x->lock.v && next->start - end < within &&
+    return y->what == x->what && y->lock.v == x->lock.v &&
            line_acts_until(l, next->start) == line_acts_until(l, end);
 }
