@@ -170,15 +170,22 @@ static int find_causes(struct analysis *a, struct makers *m, struct err *err)
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
+/* What waits are for decides who queues; the owners that were seen are found on the way. */
 static int find_queues(struct analysis *a)
 {
     const struct decode_window *w = &a->window;
-    struct queuer *q;
-    TRY(queuer_new(&q, &a->timeline, &a->locks, &a->purposes, w->from, w->to));
-    const struct sweep_sink sink = queuer_sink(q);
-    int rc = sweep(&a->timeline, &a->threads, &sink, 1, NULL);
+    struct queuer *q = NULL;
+    struct sighter *s = NULL;
+    int rc = queuer_new(&q, &a->timeline, &a->locks, &a->purposes, w->from, w->to);
+    rc = rc ? rc : sighter_new(&s, &a->timeline);
+    if (rc == 0) {
+        const struct sweep_sink sinks[] = {queuer_sink(q), sighter_sink(s)};
+        rc = sweep(&a->timeline, &a->threads, sinks, ARRAY_LEN(sinks), NULL);
+    }
     rc = rc ? rc : queuer_finish(q, &a->queues);
+    rc = rc ? rc : sighter_finish(s, &a->sightings);
     queuer_free(q);
+    sighter_free(s);
     return rc;
 }
 
@@ -368,6 +375,7 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_plan *
     if (label_shared_names(&a->threads, t) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     if (add_lives(a) < 0 || add_calls(a) < 0 || pins_finish(&a->decoded.pins, &a->timeline) < 0 ||
+        timeline_index(&a->timeline) < 0 ||
         stills_make(
             &a->stills,
             &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},
@@ -495,6 +503,7 @@ void analysis_free(struct analysis *a)
     bindings_fini(&a->bindings);
     bottles_fini(&a->bottles);
     queues_fini(&a->queues);
+    sightings_fini(&a->sightings);
     path_fini(&a->path);
     free(a->slack);
     stats_fini(&a->stats);

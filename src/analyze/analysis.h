@@ -19,6 +19,7 @@
 #include "analyze/queues.h"
 #include "analyze/reads.h"
 #include "analyze/samples.h"
+#include "analyze/sightings.h"
 #include "analyze/signals.h"
 #include "analyze/slack.h"
 #include "analyze/stats.h"
@@ -57,6 +58,7 @@ struct analysis {
     struct stop stop;   /* the one who ended the program */
     struct path path;   /* to the program's end; v NULL: not recorded, or decided from outside */
     struct path_sums path_sums;
+    struct sightings sightings;
     struct lock_order orders; /* once analysis_lock_order was called */
     bool has_orders;
     struct wait_graph pools; /* once analysis_wait_graph was called */

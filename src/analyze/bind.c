@@ -39,6 +39,14 @@ static bool gave_back_after(const struct binder *b, struct deed by, uint64_t tim
     }
 }
 
+/* With where an owner was when it gave a monitor back, where that is not known. */
+static struct deed with_place(const struct binder *b, struct deed by)
+{
+    if (by.thread && cause_type(by.cause) == CAUSE_NONE)
+        by.cause = cause_make(CAUSE_NONE, b->now[by.thread].begun);
+    return by;
+}
+
 /* Who gave the monitor back that `thread` waited for from `time` on and has now, at the end of span
  * s; thread 0: that is not known.  Others may have seen that it has it before it says so itself. */
 static struct deed owner_before(const struct binder *b, const struct lock_now *k, uint32_t thread,
@@ -50,7 +58,7 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
         by = k->before;
     if (!by.thread || by.thread == thread || !gave_back_after(b, by, time))
         return nobody;
-    return by;
+    return with_place(b, by);
 }
 
 /* Up to when a thread certainly owned a monitor that it owned at a time: it gives nothing back
@@ -58,7 +66,7 @@ static struct deed owner_before(const struct binder *b, const struct lock_now *k
 static uint64_t owned_until(const struct binder *b, uint32_t owner, lock_id lock, uint64_t time)
 {
     const struct line *l = &b->tl->lines[owner];
-    uint32_t n = line_spans_until(l, time);
+    uint32_t n = line_spans_near(l, time, b->now[owner].begun);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     const struct context *x = s ? context_of(b, s) : NULL;
     bool gives = x && (is_unknown(x) || x->what == STATE_UNKNOWN || x->lock.v == lock.v);
@@ -182,7 +190,7 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
     struct span *s = span_of(b, thread, index);
     const struct context *x = context_of(b, s);
     struct lock_now *k = lock_now(b, x->lock);
-    w->span = index + 1;
+    w->span = w->begun = index + 1;
     if (is_unknown(x) || !k)
         return;
     if (x->what == STATE_WAITING && !begin_notified(b, thread, s)) {
@@ -221,7 +229,8 @@ static bool is_claimed(const struct binder *b, struct lock_now *k, uint32_t thre
     if (until - (k->owner.thread == k->claimer ? at : max_u64(at, k->latest)) >= BIND_CLAIM_NS)
         return false;
     const struct line *l = &b->tl->lines[k->claimer];
-    if (!did_anything(b, l, at, until) && line_spans_until(l, until) == line_spans_until(l, at))
+    uint32_t n = line_spans_near(l, until, b->now[k->claimer].begun);
+    if ((!n || line_span(l, n - 1)->start <= at) && !did_anything(b, l, at, until))
         return true;
     k->claimer = 0; /* whatever comes later, it has gone on */
     return false;

@@ -67,6 +67,7 @@ struct lock_now {
 /* A thread at the moment. */
 struct thread_now {
     uint32_t span;       /* 1 + index of the span that it is in; 0: it runs */
+    uint32_t begun;      /* the same of the latest one */
     uint32_t waits_on;   /* the lock whose wait set it is in, 0: none */
     uint32_t next, prev; /* there */
     uint32_t last_act;   /* 1 + index of its latest act */

@@ -121,7 +121,7 @@ static void number(struct call *c)
     c->at = c->inner.v ? hash_bytes(id, sizeof id, 0) | 1 : 0;
 }
 
-static const struct call *call_of(struct causes *o, const struct trace *t, stack_id stack)
+static struct call *call_of(struct causes *o, const struct trace *t, stack_id stack)
 {
     struct call *c = &o->calls[stack.v < o->n_stacks ? stack.v : 0];
     if (!c->read) {
@@ -161,11 +161,15 @@ static void put(struct causer *c, uint64_t key)
         *at = 1;
 }
 
-static struct cause_sums *sums_of_call(struct causer *c, uint64_t at)
+static struct cause_sums *sums_of_call(struct causer *c, struct call *call)
 {
-    struct call_sums *s = keyed_put(&c->out.of_call, &at);
+    struct call_sums *s = call->sums ? (struct call_sums *)c->out.of_call.v + call->sums - 1
+                                     : keyed_put(&c->out.of_call, &call->at);
     c->oom |= !s;
-    return s ? &s->sums : NULL;
+    if (!s)
+        return NULL;
+    call->sums = (uint32_t)(s - (struct call_sums *)c->out.of_call.v) + 1;
+    return &s->sums;
 }
 
 /* What a thread's stacks have in common, from the outermost frame on. */
@@ -221,8 +225,8 @@ static bool is_fresh(const struct causer *c, lock_id lock)
 
 static void note_waits(struct causer *c, uint32_t thread, const struct context *x, uint32_t times)
 {
-    const struct call *call = call_of(&c->out, c->t, x->stack);
-    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call->at)};
+    struct call *call = call_of(&c->out, c->t, x->stack);
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call)};
     bool fresh = is_fresh(c, x->lock);
     for (size_t i = 0; i < ARRAY_LEN(of) && of[i]; i++) {
         of[i]->waits += times;
@@ -270,8 +274,8 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
         const struct map_slot *s = &times.slots[i];
         if (!s->used)
             continue;
-        const struct call *call = call_of(&c->out, c->t, (stack_id){(uint32_t)s->key});
-        struct cause_sums *of = sums_of_call(c, call->at);
+        struct call *call = call_of(&c->out, c->t, (stack_id){(uint32_t)s->key});
+        struct cause_sums *of = sums_of_call(c, call);
         c->out.of_stack[s->key].threads++;
         if (of)
             of->threads++;
@@ -445,7 +449,7 @@ struct ending {
     uint32_t thread;
     const struct span *s;
     const struct context *x;
-    const struct call *call;
+    struct call *call;
     uint32_t doing; /* the activity that ended it */
     bool works_for; /* which was begun by this very thread, though before it waited last */
     bool pooled;
@@ -601,8 +605,8 @@ static bool is_asked_there(const struct cause_sums *s)
 /* No thread came. */
 static void ran_out(struct causer *c, uint32_t thread, const struct context *x)
 {
-    const struct call *call = call_of(&c->out, c->t, x->stack);
-    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call->at)};
+    struct call *call = call_of(&c->out, c->t, x->stack);
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, call)};
     for (size_t k = 0; k < ARRAY_LEN(of) && of[k] && is_near(c, thread, x, call); k++)
         of[k]->limit_near++;
 }
@@ -621,7 +625,7 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
         pass_on(c, i, &e);
         return;
     }
-    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, e.call->at)};
+    struct cause_sums *of[] = {&c->out.of_stack[x->stack.v], sums_of_call(c, e.call)};
     bool busy = by == ENDED_UNASKED && had_work(c, &e);
     if (busy && of[1] && is_asked_there(of[1]))
         by = ENDED_ASKED;

@@ -58,6 +58,7 @@ struct call {
     method_id caller;    /* the next one, */
     method_id jdk;       /* and the JDK's that it calls */
     uint32_t own;        /* frames that are not the JDK's */
+    uint32_t sums;       /* of it: 1 + index into causes.of_call; 0: not asked for yet */
     bool read, in_locks; /* looked at; the JDK's method is a primitive of waiting */
 };
 

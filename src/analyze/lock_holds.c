@@ -17,153 +17,153 @@ enum evidence_kind {
 
 enum { LOOK_NS = 100000 }; /* in which a woken thread finds the lock taken, and parks again */
 
-struct evidence {
-    uint64_t time;
-    uint32_t thread;
-    enum evidence_kind kind;
-};
+/* A piece of evidence is a time_key; `at`: its kind, whether it is of a park, the thread. */
+enum { KIND_SHIFT = 30, OF_PARK = 1 << 29, THREAD_MASK = OF_PARK - 1 };
 
-struct concluder {
+/* --- what a wait says ------------------------------------------------------------------------- */
+
+/* A wait in the line of its thread. */
+struct witness {
     const struct analysis *a;
-    const struct lock_line *l;
     const struct timeline *t;
-    bool owned;          /* its owners are seen: of others it is not known who has them */
-    struct buf evidence; /* struct evidence [] */
+    struct lock_evidence *to;
+    const struct lock_item *w;
+    const struct span *s;
 };
 
-static void add(struct concluder *c, uint64_t time, uint32_t thread, enum evidence_kind kind)
+static void add(const struct witness *c, uint64_t time, uint32_t thread, enum evidence_kind kind)
 {
-    const struct evidence e = {time, thread, kind};
+    const struct time_key e = {time, (uint32_t)kind << KIND_SHIFT | thread};
     if (thread)
-        buf_put(&c->evidence, &e, sizeof e);
+        buf_put(&c->to->v, &e, sizeof e);
 }
 
-/* Who owned a monitor before, and gave it back after `since` to who had it at `end`. */
-static void add_owner_before(struct concluder *c, const struct span *by, uint32_t thread,
-                             uint64_t since, uint64_t end)
+/* Who owned a monitor before, and gave it back during the wait to who has it at its end. */
+static void add_owner_before(const struct witness *c, const struct span *by)
 {
-    if (!by->waker || by->waker == thread)
+    uint64_t since = c->w->from, end = c->w->to;
+    if (!by->waker || by->waker == c->w->thread)
         return;
     bool exact = cause_type(by->cause) != CAUSE_NONE;
-    uint64_t time =
-        exact ? span_wake_time(c->t, by)
-              : path_released_at(c->t, &c->a->threads, &c->a->halts, by->waker, since, end);
+    uint64_t time = exact ? span_wake_time(c->t, by)
+                          : path_released_at(c->t, &c->a->threads, &c->a->halts, by, since, end);
     if (time > since && time <= end)
         add(c, time, by->waker, GAVE_BACK);
 }
 
-static bool ended_by_unpark(const struct concluder *c, const struct span *s)
+static bool ended_by_unpark(const struct witness *c)
 {
-    const struct line *l = &c->t->lines[s->waker];
-    uint32_t i = cause_index(s->cause);
-    return cause_type(s->cause) == CAUSE_ACT && i < l->acts.n &&
+    const struct line *l = &c->t->lines[c->s->waker];
+    uint32_t i = cause_index(c->s->cause);
+    return cause_type(c->s->cause) == CAUSE_ACT && i < l->acts.n &&
            timeline_context(c->t, line_act(l, i)->context)->what == EV_unpark;
 }
 
 /* Whether an Object.wait that was notified has the monitor at its end: what follows may be its
  * re-acquisition. */
-static bool has_it_after(const struct concluder *c, const struct lock_item *w)
+static bool has_it_after(const struct witness *c)
 {
-    const struct line *l = &c->t->lines[w->thread];
-    if (w->index + 1 >= l->spans.n)
+    const struct line *l = &c->t->lines[c->w->thread];
+    if (c->w->index + 1 >= l->spans.n)
         return true;
-    const struct span *next = line_span(l, w->index + 1);
-    return next->start > w->to || timeline_context(c->t, next->context)->what != STATE_REACQUIRING;
+    const struct span *next = line_span(l, c->w->index + 1);
+    return next->start > c->w->to ||
+           timeline_context(c->t, next->context)->what != STATE_REACQUIRING;
 }
 
-static void weigh_monitor(struct concluder *c, const struct lock_item *w, const struct span *s)
+static void weigh_monitor(const struct witness *c)
 {
-    struct span by = *s;
-    bool again = timeline_context(c->t, s->context)->what == STATE_WAITING;
+    struct span by = *c->s;
+    bool again = timeline_context(c->t, by.context)->what == STATE_WAITING;
     if (again) { /* the part of an Object.wait behind its notify */
-        const struct regain *r = line_regain(&c->t->lines[w->thread], w->index);
+        const struct regain *r = line_regain(&c->t->lines[c->w->thread], c->w->index);
         by.waker = r ? r->owner : 0;
         by.cause = r ? r->cause : 0;
     }
-    add_owner_before(c, &by, w->thread, w->from, w->to);
-    if (!again || has_it_after(c, w))
-        add(c, w->to, w->thread, GOT_IT);
+    add_owner_before(c, &by);
+    if (!again || has_it_after(c))
+        add(c, c->w->to, c->w->thread, GOT_IT);
 }
 
 /* A park for a lock: whoever gives it back wakes the first of the queue, which has it then, or parks
  * again at once.  That one may have seen no owner: who waited before it did. */
-static void weigh_park(struct concluder *c, const struct lock_item *w, const struct span *s)
+static void weigh_park(const struct witness *c)
 {
-    uint64_t time = span_wake_time(c->t, s);
-    if (time <= w->from)
+    uint64_t time = span_wake_time(c->t, c->s);
+    if (time <= c->w->from)
         return;
-    add(c, min_u64(time, w->to), s->waker, GAVE_BACK);
-    if (ended_by_unpark(c, s) &&
-        !line_waits_again(c->t, &c->t->lines[w->thread], w->index, LOOK_NS))
-        add(c, w->to, w->thread, GOT_IT);
+    add(c, min_u64(time, c->w->to), c->s->waker | OF_PARK, GAVE_BACK);
+    if (ended_by_unpark(c) &&
+        !line_waits_again(c->t, &c->t->lines[c->w->thread], c->w->index, LOOK_NS))
+        add(c, c->w->to, c->w->thread | OF_PARK, GOT_IT);
 }
 
-static bool owner_seen(const struct concluder *c, const struct lock_item *w)
+void lock_evidence_add(struct lock_evidence *to, const struct analysis *a,
+                       const struct lock_item *w, const struct span *s)
 {
-    const struct span *s = line_span(&c->t->lines[w->thread], w->index);
-    return w->queued && timeline_context(c->t, s->context)->other;
-}
-
-static void weigh(struct concluder *c, const struct lock_item *w)
-{
-    const struct span *s = line_span(&c->t->lines[w->thread], w->index);
-    const struct context *x = timeline_context(c->t, s->context);
+    const struct witness c = {a, &a->timeline, to, w, s};
+    const struct context *x = timeline_context(c.t, s->context);
+    to->owned |= w->queued && x->other;
     if (w->summed || w->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED))
         return;
     if (w->queued && w->state != STATE_REACQUIRING)
-        add(c, w->from, x->other, WAS_SEEN);
+        add(&c, w->from, x->other, WAS_SEEN);
     if (w->state == STATE_REACQUIRING && x->what == STATE_WAITING)
-        add(c, w->from, s->waker, WAS_SEEN); /* it notified */
+        add(&c, w->from, s->waker, WAS_SEEN); /* it notified */
     if (w->state == STATE_WAITING)
-        add(c, w->from, w->thread, GAVE_BACK);
+        add(&c, w->from, w->thread, GAVE_BACK);
     if (w->queued && w->flags & INTERVAL_OPEN)
-        add(c, w->to, c->a->bindings.owners[w->thread], WAS_SEEN);
+        add(&c, w->to, a->bindings.owners[w->thread], WAS_SEEN);
     else if (w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING)
-        weigh_monitor(c, w, s);
-    else if (w->queued && s->waker && c->owned)
-        weigh_park(c, w, s);
+        weigh_monitor(&c);
+    else if (w->queued && s->waker)
+        weigh_park(&c);
 }
 
-static bool comes_before(const struct evidence *x, const struct evidence *y)
-{
-    if (x->time != y->time)
-        return x->time < y->time;
-    return x->kind != y->kind ? x->kind < y->kind : x->thread < y->thread;
-}
+/* --- what all of them say --------------------------------------------------------------------- */
 
-/* By time; few are of one time. */
-static int sort_evidence(struct buf *b)
+struct concluder {
+    const struct lock_line *l;
+    struct time_sort evidence; /* [n] */
+    size_t n;
+    uint64_t from, to; /* the latest stretch in which somebody was in the queue, */
+    uint32_t wait;     /* joined of the waits before this one */
+};
+
+/* Those that count, by time; few are of one time. */
+static int sort_evidence(struct concluder *c, const struct lock_evidence *from)
 {
-    struct evidence *v = (void *)b->p;
-    size_t n = b->len / sizeof *v;
-    struct time_sort k;
-    struct buf sorted = {0};
-    TRY(time_sort_init(&k, n));
-    for (uint32_t i = 0; i < n; i++)
-        k.v[i] = (struct time_key){v[i].time, i};
-    time_sort(&k, n);
+    const struct time_key *v = (const void *)from->v.p;
+    size_t n = from->v.len / sizeof *v;
+    TRY(time_sort_init(&c->evidence, n));
     for (size_t i = 0; i < n; i++)
-        buf_put(&sorted, &v[k.v[i].at], sizeof *v);
-    time_sort_fini(&k);
-    buf_fini(b);
-    *b = sorted;
-    v = (void *)b->p;
-    for (size_t i = 1; !b->oom && i < n; i++) {
-        struct evidence e = v[i];
+        if (from->owned || !(v[i].at & OF_PARK))
+            c->evidence.v[c->n++] = (struct time_key){v[i].time, v[i].at & ~(uint32_t)OF_PARK};
+    struct time_key *k = time_sort(&c->evidence, c->n);
+    for (size_t i = 1; i < c->n; i++) {
+        struct time_key one = k[i];
         size_t at = i;
-        for (; at && comes_before(&e, &v[at - 1]); at--)
-            v[at] = v[at - 1];
-        v[at] = e;
+        for (; at && k[at - 1].time == one.time && k[at - 1].at > one.at; at--)
+            k[at] = k[at - 1];
+        k[at] = one;
     }
-    return b->oom ? -ENOMEM : 0;
+    return 0;
 }
 
-/* Whether somebody was in the queue from one moment to another. */
-static bool was_queue(const struct lock_line *l, uint64_t from, uint64_t to)
+/* Whether somebody was in the queue from one moment to another, none of which lies before those of
+ * the last question. */
+static bool was_queue(struct concluder *c, uint64_t from, uint64_t to)
 {
-    struct lock_sums sums;
-    lock_line_sums(l, from, to, &sums);
-    return sums.busy == to - from;
+    const struct lock_items *waits = &c->l->waits;
+    for (; c->to < to && c->wait < waits->n && waits->v[c->wait].from <= to; c->wait++) {
+        const struct lock_item *w = &waits->v[c->wait];
+        if (!w->queued || w->from == w->to)
+            continue;
+        if (w->from > c->to)
+            c->from = w->from;
+        c->to = max_u64(c->to, w->to);
+    }
+    return c->from <= from && to <= c->to;
 }
 
 /* Whether a stretch meets a recorded hold; they are by `from`, *at goes along. */
@@ -181,38 +181,36 @@ static bool is_recorded(const struct buf *recorded, size_t *at, uint64_t from, u
 
 static void conclude(struct concluder *c, const struct buf *recorded, struct buf *out)
 {
-    const struct evidence *v = (const void *)c->evidence.p;
-    size_t n = c->evidence.len / sizeof *v, at = 0;
+    const struct time_key *v = c->evidence.v;
     struct lock_item hold = {.from = 0};
-    for (size_t i = 1; i < n; i++) {
-        const struct evidence *p = &v[i - 1], *q = &v[i];
-        if (p->thread != q->thread || p->kind == GAVE_BACK || p->time == q->time ||
-            !was_queue(c->l, p->time, q->time) || is_recorded(recorded, &at, p->time, q->time))
+    size_t at = 0;
+    for (size_t i = 1; i < c->n; i++) {
+        const struct time_key *p = &v[i - 1], *q = &v[i];
+        uint32_t thread = p->at & THREAD_MASK;
+        if (thread != (q->at & THREAD_MASK) || p->at >> KIND_SHIFT == GAVE_BACK ||
+            p->time == q->time || !was_queue(c, p->time, q->time) ||
+            is_recorded(recorded, &at, p->time, q->time))
             continue;
-        if (hold.to == p->time && hold.thread == p->thread) {
+        if (hold.to == p->time && hold.thread == thread) {
             hold.to = q->time;
             continue;
         }
         if (hold.to)
             buf_put(out, &hold, sizeof hold);
-        hold = (struct lock_item){.from = p->time, .to = q->time, .thread = p->thread};
+        hold = (struct lock_item){.from = p->time, .to = q->time, .thread = thread};
     }
     if (hold.to)
         buf_put(out, &hold, sizeof hold);
 }
 
-int lock_holds_conclude(const struct analysis *a, const struct lock_line *l,
+int lock_holds_conclude(const struct lock_line *l, const struct lock_evidence *evidence,
                         const struct buf *recorded, struct buf *out)
 {
-    struct concluder c = {.a = a, .l = l, .t = &a->timeline};
-    for (uint32_t i = 0; i < l->waits.n && !c.owned; i++)
-        c.owned = owner_seen(&c, &l->waits.v[i]);
-    for (uint32_t i = 0; i < l->waits.n; i++)
-        weigh(&c, &l->waits.v[i]);
-    int rc = c.evidence.oom ? -ENOMEM : sort_evidence(&c.evidence);
-    if (rc == 0)
-        conclude(&c, recorded, out);
-    rc = out->oom ? -ENOMEM : rc;
-    buf_fini(&c.evidence);
-    return rc;
+    struct concluder c = {.l = l};
+    int rc = evidence->v.oom ? -ENOMEM : sort_evidence(&c, evidence);
+    if (rc < 0)
+        return rc;
+    conclude(&c, recorded, out);
+    time_sort_fini(&c.evidence);
+    return out->oom ? -ENOMEM : 0;
 }

@@ -11,6 +11,7 @@
 /* What is collected of one lock. */
 struct collected {
     struct buf waits, holds; /* struct lock_item [] */
+    struct lock_evidence evidence;
 };
 
 struct collector {
@@ -41,6 +42,7 @@ static void take_wait(struct collector *c, struct collected *to, uint32_t thread
             .summed = span_is_summed(c->t, s),
             .queued = purposes_held_up(&c->a->purposes, s->context, v[i].state)};
         put(&to->waits, &item);
+        lock_evidence_add(&to->evidence, c->a, &item, s);
     }
 }
 
@@ -114,36 +116,45 @@ static int choose(struct collector *c, const uint32_t *locks, size_t n)
 static int fill_items(struct lock_items *s, const struct buf *from, struct time_sort *k)
 {
     const struct lock_item *v = (const void *)from->p;
-    size_t n = from->len / sizeof *v, blocks = n / LOCK_BLOCK + 1;
-    s->v = malloc((n + 1) * sizeof *s->v);
-    s->ends = malloc((n + 1) * sizeof *s->ends);
-    s->last = calloc(blocks, sizeof *s->last);
-    s->n = (uint32_t)n;
-    if (!s->v || !s->ends || !s->last)
+    s->n = (uint32_t)(from->len / sizeof *v);
+    s->v = malloc(((size_t)s->n + 1) * sizeof *s->v);
+    if (!s->v)
         return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < s->n; i++)
         k->v[i] = (struct time_key){v[i].from, i};
-    const struct time_key *sorted = time_sort(k, n);
-    for (uint32_t i = 0; i < n; i++) {
+    const struct time_key *sorted = time_sort(k, s->n);
+    for (uint32_t i = 0; i < s->n; i++)
         s->v[i] = v[sorted[i].at];
-        uint64_t *last = &s->last[i / LOCK_BLOCK];
-        *last = max_u64(*last, lock_item_over(&s->v[i]));
+    return 0;
+}
+
+/* When they are over. */
+static int fill_ends(struct lock_items *s, struct time_sort *k)
+{
+    s->ends = malloc(((size_t)s->n + 1) * sizeof *s->ends);
+    s->last = calloc((size_t)s->n / LOCK_BLOCK + 1, sizeof *s->last);
+    if (!s->ends || !s->last)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint64_t over = lock_item_over(&s->v[i]), *last = &s->last[i / LOCK_BLOCK];
+        *last = max_u64(*last, over);
+        k->v[i].time = over;
     }
-    for (uint32_t i = 0; i < n; i++)
-        k->v[i].time = lock_item_over(&s->v[i]);
-    sorted = time_sort(k, n);
-    for (uint32_t i = 0; i < n; i++)
+    const struct time_key *sorted = time_sort(k, s->n);
+    for (uint32_t i = 0; i < s->n; i++)
         s->ends[i] = sorted[i].time;
     return 0;
 }
 
-static int make_items(struct lock_items *s, const struct buf *from)
+static int make_items(struct lock_items *s, const struct buf *from, bool read)
 {
     struct time_sort k;
     if (from->oom)
         return -ENOMEM;
     TRY(time_sort_init(&k, from->len / sizeof(struct lock_item)));
     int rc = fill_items(s, from, &k);
+    if (rc == 0 && read)
+        rc = fill_ends(s, &k);
     time_sort_fini(&k);
     return rc;
 }
@@ -239,15 +250,15 @@ static int join_holds(struct lock_line *l)
     return 0;
 }
 
-static int make_holds(struct lock_line *l, const struct analysis *a, struct buf *recorded)
+static int make_holds(struct lock_line *l, struct collected *from, bool read)
 {
-    struct buf all = {0};
+    struct buf all = {0}, *recorded = &from->holds;
     lock_items_sort((void *)recorded->p, recorded->len / sizeof(struct lock_item));
     buf_put(&all, recorded->p, recorded->len);
-    int rc = recorded->oom ? -ENOMEM : lock_holds_conclude(a, l, recorded, &all);
-    rc = rc < 0 ? rc : make_items(&l->holds, &all);
+    int rc = recorded->oom ? -ENOMEM : lock_holds_conclude(l, &from->evidence, recorded, &all);
+    rc = rc < 0 ? rc : make_items(&l->holds, &all, read);
     buf_fini(&all);
-    return rc < 0 ? rc : join_holds(l);
+    return rc == 0 && read ? join_holds(l) : rc;
 }
 
 /* --- a history's life ------------------------------------------------------------------------- */
@@ -264,32 +275,34 @@ void lock_line_free(struct lock_line *l)
     free(l);
 }
 
-static int fill_line(struct lock_line *l, const struct analysis *a, struct collected *from)
+static int fill_line(struct lock_line *l, struct collected *from, bool read)
 {
-    TRY(make_items(&l->waits, &from->waits));
-    TRY(make_steps(l));
-    TRY(make_marks(l));
-    TRY(make_holds(l, a, &from->holds));
+    TRY(make_items(&l->waits, &from->waits, read));
+    if (read) {
+        TRY(make_steps(l));
+        TRY(make_marks(l));
+    }
+    TRY(make_holds(l, from, read));
     size_t items = (size_t)l->waits.n + l->holds.n;
     l->bytes = sizeof *l + items * (sizeof(struct lock_item) + sizeof(uint64_t)) +
                l->n_steps * sizeof *l->steps + l->n_held * sizeof *l->held;
     return 0;
 }
 
-static struct lock_line *make_line(const struct analysis *a, uint32_t lock, struct collected *from)
+static struct lock_line *make_line(uint32_t lock, struct collected *from, bool read)
 {
     struct lock_line *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
     l->lock = lock;
-    if (fill_line(l, a, from) < 0) {
+    if (fill_line(l, from, read) < 0) {
         lock_line_free(l);
         return NULL;
     }
     return l;
 }
 
-int lock_lines_make(const struct analysis *a, const uint32_t *locks, size_t n,
+int lock_lines_make(const struct analysis *a, const uint32_t *locks, size_t n, bool read,
                     struct lock_line **out)
 {
     struct collector c = {.a = a, .t = &a->timeline};
@@ -297,12 +310,13 @@ int lock_lines_make(const struct analysis *a, const uint32_t *locks, size_t n,
     for (uint32_t i = 1; rc == 0 && i < c.t->n_lines; i++)
         collect_line(&c, i);
     for (size_t i = 0; i < n; i++) {
-        out[i] = rc == 0 ? make_line(a, locks[i], &c.v[i]) : NULL;
+        out[i] = rc == 0 ? make_line(locks[i], &c.v[i], read) : NULL;
         rc = out[i] ? rc : -ENOMEM;
     }
     for (size_t i = 0; c.v && i < n; i++) {
         buf_fini(&c.v[i].waits);
         buf_fini(&c.v[i].holds);
+        buf_fini(&c.v[i].evidence.v);
     }
     free(c.v);
     free(c.slot);

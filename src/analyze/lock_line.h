@@ -31,8 +31,9 @@ struct lock_item {
 
 struct lock_items {
     struct lock_item *v; /* by `from` */
-    uint64_t *ends;      /* [n], ascending: when each is over; one of no length after its moment */
-    uint64_t *last;      /* of each LOCK_BLOCK of v: when the last of them is over */
+    /* NULL: not asked for */
+    uint64_t *ends; /* [n], ascending: when each is over; one of no length after its moment */
+    uint64_t *last; /* of each LOCK_BLOCK of v: when the last of them is over */
     uint32_t n;
 };
 
@@ -55,6 +56,7 @@ struct lock_held {
 struct lock_line {
     uint32_t lock;
     struct lock_items waits, holds;
+    /* NULL: not asked for */
     struct lock_step *steps; /* by time; the last one: nobody */
     struct lock_mark *marks; /* [n_steps / LOCK_BLOCK + 1] */
     struct lock_held *held;  /* those of holds, joined */
@@ -63,8 +65,9 @@ struct lock_line {
 };
 
 /* Make the histories of n different locks, at most LOCK_LINES_MAX, in one pass over the waits; each
- * is freed with lock_line_free.  -ENOMEM; then there are none. */
-int lock_lines_make(const struct analysis *a, const uint32_t *locks, size_t n,
+ * is freed with lock_line_free.  read: also what the functions below read; without it there are
+ * waits and holds alone.  -ENOMEM; then there are none. */
+int lock_lines_make(const struct analysis *a, const uint32_t *locks, size_t n, bool read,
                     struct lock_line **out);
 void lock_line_free(struct lock_line *l);
 
@@ -93,9 +96,19 @@ void lock_line_sums(const struct lock_line *l, uint64_t from, uint64_t to, struc
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Append to `out` (struct lock_item []) what is known of the holds of a lock whose waits, steps and
- * marks are made; recorded: its recorded holds (struct lock_item [], by `from`).  -ENOMEM. */
-int lock_holds_conclude(const struct analysis *a, const struct lock_line *l,
+/* What waits say of who had a lock. */
+struct lock_evidence {
+    struct buf v; /* lock_holds.c knows of what */
+    bool owned;   /* an owner was seen: where none is, it is not known who has it */
+};
+
+/* Add what a wait says, which is the span s or a part of it. */
+void lock_evidence_add(struct lock_evidence *to, const struct analysis *a,
+                       const struct lock_item *w, const struct span *s);
+
+/* Append to `out` (struct lock_item []) what is known of the holds of a lock whose waits are made;
+ * recorded: its recorded holds (struct lock_item [], by `from`).  -ENOMEM. */
+int lock_holds_conclude(const struct lock_line *l, const struct lock_evidence *evidence,
                         const struct buf *recorded, struct buf *out);
 
 /* Sort by `from`. */

@@ -21,7 +21,6 @@ struct fold {
 struct maker {
     const struct analysis *a;
     struct lock_order *out;
-    struct sightings sightings;
     struct takings takings;
     struct thread_order order;
     struct dependencies dependencies;
@@ -309,15 +308,14 @@ static int add_dependency(void *self, uint32_t thread, const struct taking *k,
 static int make_graph(struct maker *m)
 {
     const struct analysis *a = m->a;
-    TRY(sightings_find(&m->sightings, &a->timeline, &a->threads));
     TRY(thread_order_init(&m->order, &a->timeline, &a->bindings));
     TRY(dependencies_init(&m->dependencies, a->trace, &a->timeline, &a->locks, &m->order));
-    takings_init(&m->takings, &a->timeline, &m->sightings, is_sampled(a->trace));
+    takings_init(&m->takings, &a->timeline, &a->sightings, is_sampled(a->trace));
     for (uint32_t i = 1; i < a->timeline.n_lines; i++)
         TRY(takings_walk(&m->takings, i, add_dependency, &m->dependencies));
     m->out->timed = m->takings.timed;
     m->out->passed_over.deep = m->takings.deep;
-    m->out->passed_over.sightings = m->sightings.passed_over;
+    m->out->passed_over.sightings = a->sightings.passed_over;
     m->out->passed_over.edges = m->dependencies.passed_over;
     m->out->edges =
         m->dependencies.uses.len / sizeof(struct lock_use) - dependencies_count(&m->dependencies);
@@ -347,7 +345,6 @@ int lock_order_find(struct lock_order *out, const struct analysis *a, struct are
     dependencies_fini(&m.dependencies);
     thread_order_fini(&m.order);
     takings_fini(&m.takings);
-    sightings_fini(&m.sightings);
     buf_fini(&m.folds);
     map_fini(&m.by_kinds);
     map_fini(&m.tuples);

@@ -64,26 +64,23 @@ static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
 
 /* --- who had it in that time ------------------------------------------------------------------ */
 
-/* The first stretch that is not over by a time. */
-static size_t first_after(const struct owned_finder *f, uint64_t time)
-{
-    const struct stretch *v = (const void *)f->wanted.p;
-    size_t i = 0;
-    BISECT(i, f->wanted.len / sizeof *v, v[i].to <= time);
-    return i;
-}
-
-/* A hold of the lock, cut to when it was wanted; *until: up to there the owner is known already. */
+/* A hold of the lock, cut to when it was wanted.  They come by their beginnings; *first: the first
+ * stretch that is not over by then; *until: up to there the owner is known already. */
 static int visit_hold(struct owned_finder *f, const struct lock_item *h, struct owned_lock *l,
-                      uint64_t *until)
+                      size_t *first, uint64_t *until)
 {
     const struct stretch *v = (const void *)f->wanted.p;
+    size_t n = f->wanted.len / sizeof *v;
     struct stretch *of = &f->of[h->thread];
     uint64_t begin = h->from;
     if (of->from == 1 + (uint64_t)l->lock.v)
         begin = max_u64(begin, of->to);
-    for (size_t i = first_after(f, begin); i < f->wanted.len / sizeof *v && v[i].from < h->to;
-         i++) {
+    while (*first < n && v[*first].to <= h->from)
+        ++*first;
+    size_t i = *first;
+    if (begin > h->from)
+        BISECT(i, n, v[i].to <= begin);
+    for (; i < n && v[i].from < h->to; i++) {
         uint64_t from = max_u64(v[i].from, begin), to = min_u64(v[i].to, h->to);
         if (from >= to)
             continue;
@@ -99,6 +96,7 @@ static int visit_lock(struct owned_finder *f, const struct lock_line *line)
 {
     struct owned_lock l = {.lock = {line->lock}};
     uint64_t until = 0;
+    size_t first = 0;
     l.waited = find_wanted(f, line);
     if (f->wanted.oom)
         return -ENOMEM;
@@ -106,7 +104,7 @@ static int visit_lock(struct owned_finder *f, const struct lock_line *line)
         return 0;
     for (uint32_t i = 0; i < line->holds.n; i++)
         if (line->holds.v[i].thread)
-            TRY(visit_hold(f, &line->holds.v[i], &l, &until));
+            TRY(visit_hold(f, &line->holds.v[i], &l, &first, &until));
     return f->visitor->end(f->visitor->self, &l);
 }
 
@@ -115,7 +113,7 @@ static int visit_lock(struct owned_finder *f, const struct lock_line *line)
 static int visit_locks(struct owned_finder *f, const uint32_t *locks, size_t n)
 {
     struct lock_line **lines = calloc(n + 1, sizeof(void *));
-    int rc = lines ? lock_lines_make(f->a, locks, n, lines) : -ENOMEM;
+    int rc = lines ? lock_lines_make(f->a, locks, n, false, lines) : -ENOMEM;
     for (size_t i = 0; lines && i < n; i++) {
         if (rc == 0)
             rc = visit_lock(f, lines[i]);

@@ -100,10 +100,12 @@ static void jump(struct walker *w, uint32_t thread, stack_id stack)
     w->still++;
 }
 
-/* 1 + the index of the last span of a line that begins before a time and has a length; 0: none. */
-static uint32_t last_span(const struct timeline *t, const struct line *l, uint64_t time)
+/* 1 + the index of the last span of a line that begins before a time and has a length; 0: none.  It
+ * may be near a guess. */
+static uint32_t last_span(const struct timeline *t, const struct line *l, uint64_t time,
+                          uint32_t guess)
 {
-    uint32_t n = time ? line_spans_until(l, time - 1) : 0;
+    uint32_t n = time ? line_spans_near(l, time - 1, guess) : 0;
     while (n && span_len(t, line_span(l, n - 1)) == 0)
         n--;
     return n;
@@ -130,14 +132,14 @@ static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t ca
     return held ? taken : time;
 }
 
-/* When the wait began that a thread was in at a time, or what else kept it from running as far as
- * that is recorded; the time itself: neither. */
-static uint64_t stood_since(const struct timeline *t, const struct stills *halts, uint32_t thread,
-                            uint64_t time)
+/* When the wait began that a span's waker was in at a time, or what else kept it from running as far
+ * as that is recorded; the time itself: neither. */
+static uint64_t stood_since(const struct timeline *t, const struct stills *halts,
+                            const struct span *by, uint64_t time)
 {
-    const struct line *l = thread < t->n_lines ? &t->lines[thread] : &no_line;
-    const struct still_line *h = stills_of(halts, thread);
-    uint32_t n = last_span(t, l, time), i = still_first(h, time);
+    const struct line *l = by->waker < t->n_lines ? &t->lines[by->waker] : &no_line;
+    const struct still_line *h = stills_of(halts, by->waker);
+    uint32_t n = last_span(t, l, time, cause_index(by->cause)), i = still_first(h, time);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     if (s && span_end(t, s) > time && !span_is_unknown(t, s))
         return s->start;
@@ -145,9 +147,10 @@ static uint64_t stood_since(const struct timeline *t, const struct stills *halts
 }
 
 uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
-                          const struct stills *halts, uint32_t owner, uint64_t since, uint64_t time)
+                          const struct stills *halts, const struct span *by, uint64_t since,
+                          uint64_t time)
 {
-    time = stood_since(t, halts, owner, min_u64(time, threads->v[owner].to));
+    time = stood_since(t, halts, by, min_u64(time, threads->v[by->waker].to));
     return time > since ? time : 0;
 }
 
@@ -187,9 +190,8 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
     by.cause = owner->cause;
     bool exact = cause_type(by.cause) != CAUSE_NONE;
     uint64_t end = span_end(w->tl, s);
-    uint64_t at =
-        exact ? span_wake_time(w->tl, &by)
-              : path_released_at(w->tl, w->src->threads, w->src->halts, by.waker, since, end);
+    uint64_t at = exact ? span_wake_time(w->tl, &by)
+                        : path_released_at(w->tl, w->src->threads, w->src->halts, &by, since, end);
     if (at <= since || at > end || !go_on_in(w, &by, at, state))
         return false;
     w->seen = span_waker_is_seen(&by);
@@ -272,7 +274,7 @@ static void step(struct walker *w)
 {
     const struct line *l = line_at(w, w->thread);
     uint64_t born = w->src->threads->v[w->thread].from;
-    uint32_t n = last_span(w->tl, l, w->time);
+    uint32_t n = last_span(w->tl, l, w->time, line_spans_until(l, w->time));
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     uint64_t end = s ? span_end(w->tl, s) : 0;
     if (s && end >= w->time) {

@@ -85,11 +85,11 @@ void path_fini(struct path *p);
  * ended. */
 uint32_t path_last_thread(const struct trace *t, const struct thread_set *threads);
 
-/* When an owner gave a monitor back that somebody got at `time` after waiting since `since`, where
- * that is not recorded: before it waited itself, or was in a call or otherwise off its processor,
- * and before its end; 0: not in that time. */
+/* When the waker of a span gave a monitor back that somebody got at `time` after waiting since
+ * `since`, where that is not recorded: before it waited itself, or was in a call or otherwise off
+ * its processor, and before its end; 0: not in that time. */
 uint64_t path_released_at(const struct timeline *t, const struct thread_set *threads,
-                          const struct stills *halts, uint32_t owner, uint64_t since,
+                          const struct stills *halts, const struct span *by, uint64_t since,
                           uint64_t time);
 
 /* Sentences to be printed with every path, NULL behind the last; summed: of a recording in which

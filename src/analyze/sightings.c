@@ -6,28 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct finder {
+struct sighter {
     const struct timeline *t;
+    bool any;       /* an owner was read */
     uint32_t *now;  /* [n_lines]: 1 + index of the span that a thread is in; 0: it runs */
     uint32_t *last; /* [n_lines]: 1 + index of the latest sighting of a thread */
     struct buf found;
     uint64_t passed_over;
 };
 
-static struct sighting *sighting_at(const struct finder *f, uint32_t i)
+static struct sighting *sighting_at(const struct sighter *f, uint32_t i)
 {
     return (struct sighting *)(void *)f->found.p + i;
 }
 
 /* Many threads queue behind one owner: the first of them says it all. */
-static bool is_known(const struct finder *f, const struct sighting *s)
+static bool is_known(const struct sighter *f, const struct sighting *s)
 {
     uint32_t last = f->last[s->thread];
     const struct sighting *x = last ? sighting_at(f, last - 1) : NULL;
     return x && x->span == s->span && x->lock.v == s->lock.v;
 }
 
-static void add(struct finder *f, const struct sighting *s)
+static void add(struct sighter *f, const struct sighting *s)
 {
     if (is_known(f, s))
         return;
@@ -41,7 +42,7 @@ static void add(struct finder *f, const struct sighting *s)
 }
 
 /* A thread begins to wait: look at whom it names. */
-static void on_begin(struct finder *f, const struct span *s)
+static void on_begin(struct sighter *f, const struct span *s)
 {
     const struct context *x = timeline_context(f->t, s->context);
     if (!is_lock_wait(x) || x->what == STATE_REACQUIRING || !x->other || !f->now[x->other])
@@ -60,8 +61,8 @@ static void on_begin(struct finder *f, const struct span *s)
 
 static void take(void *self, const struct sweep_item *v, size_t n)
 {
-    struct finder *f = self;
-    for (size_t i = 0; i < n; i++) {
+    struct sighter *f = self;
+    for (size_t i = 0; i < n && f->any; i++) {
         if (sweep_type(&v[i]) == SWEEP_BEGIN) {
             f->now[v[i].thread] = sweep_index(&v[i]) + 1;
             on_begin(f, line_span(&f->t->lines[v[i].thread], sweep_index(&v[i])));
@@ -72,7 +73,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
 }
 
 /* By thread; those of one thread stay in the order of time. */
-static int sort(struct sightings *out, const struct finder *f)
+static int sort(struct sightings *out, const struct sighter *f)
 {
     const struct sighting *v = (const void *)f->found.p;
     size_t n_lines = f->t->n_lines;
@@ -99,23 +100,41 @@ static bool any_owners(const struct timeline *t)
     return false;
 }
 
-int sightings_find(struct sightings *out, const struct timeline *t,
-                   const struct thread_set *threads)
+int sighter_new(struct sighter **out, const struct timeline *t)
 {
-    struct finder f = {.t = t,
-                       .now = calloc(t->n_lines + 1, sizeof *f.now),
-                       .last = calloc(t->n_lines + 1, sizeof *f.last)};
-    const struct sweep_sink sink = {take, &f, 1U << SWEEP_ACT | 1U << SWEEP_HOLD};
-    *out = (struct sightings){0};
-    int rc = f.now && f.last ? 0 : -ENOMEM;
-    if (rc == 0 && any_owners(t))
-        rc = sweep(t, threads, &sink, 1, NULL);
-    if (rc == 0)
-        rc = f.found.oom ? -ENOMEM : sort(out, &f);
-    out->passed_over = f.passed_over;
-    free(f.now);
-    free(f.last);
-    buf_fini(&f.found);
+    struct sighter *f = *out = calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    *f = (struct sighter){.t = t,
+                          .any = any_owners(t),
+                          .now = calloc(t->n_lines + 1, sizeof *f->now),
+                          .last = calloc(t->n_lines + 1, sizeof *f->last)};
+    if (f->now && f->last)
+        return 0;
+    sighter_free(f);
+    *out = NULL;
+    return -ENOMEM;
+}
+
+void sighter_free(struct sighter *f)
+{
+    if (!f)
+        return;
+    free(f->now);
+    free(f->last);
+    buf_fini(&f->found);
+    free(f);
+}
+
+struct sweep_sink sighter_sink(struct sighter *f)
+{
+    return (struct sweep_sink){take, f, 1U << SWEEP_ACT | 1U << SWEEP_HOLD};
+}
+
+int sighter_finish(struct sighter *f, struct sightings *out)
+{
+    *out = (struct sightings){.passed_over = f->passed_over};
+    int rc = f->found.oom ? -ENOMEM : sort(out, f);
     if (rc < 0)
         sightings_fini(out);
     return rc;

@@ -29,9 +29,15 @@ struct sightings {
     uint64_t passed_over; /* beyond SIGHTINGS_MAX */
 };
 
-/* -ENOMEM. */
-int sightings_find(struct sightings *out, const struct timeline *t,
-                   const struct thread_set *threads);
+struct sighter;
+
+/* The sink of a sweep, in which causes are known.  -ENOMEM. */
+int sighter_new(struct sighter **out, const struct timeline *t);
+void sighter_free(struct sighter *f);
+struct sweep_sink sighter_sink(struct sighter *f);
+
+/* After the sweep.  -ENOMEM; then there are none. */
+int sighter_finish(struct sighter *f, struct sightings *out);
 void sightings_fini(struct sightings *s);
 
 /* Whether it is a wait for a lock: to enter a monitor, or parked with a blocker. */

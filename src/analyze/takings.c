@@ -49,11 +49,14 @@ static size_t count(const struct buf *b)
 
 /* --- a stretch, from its beginning ------------------------------------------------------------ */
 
+enum { NOT_YET = UINT32_MAX };
+
 /* What is held, and since when more than fits was. */
 struct possession {
     struct held v[HELD_MAX];
     size_t n;
     uint64_t blind_until;
+    uint32_t sighting; /* the first that belongs to what comes, or NOT_YET looked for */
 };
 
 static void drop_ended(struct possession *p, uint64_t now)
@@ -105,15 +108,21 @@ static struct lock_order_place seen_place(const struct walker *k, const struct s
 }
 
 /* What it was seen to own during the wait of a taking. */
-static size_t add_seen(const struct walker *k, const struct taking *x, struct held *v, size_t n)
+static size_t add_seen(const struct walker *k, uint32_t *low, const struct taking *x,
+                       struct held *v, size_t n)
 {
     const struct sightings *all = k->w->sightings;
     if (!x->span || !all->n)
         return n;
-    uint32_t low = all->first[k->thread], end = all->first[k->thread + 1];
-    BISECT(low, end, all->v[low].span < x->span - 1);
-    for (; low < end && all->v[low].span == x->span - 1 && n < HELD_MAX; low++) {
-        const struct sighting *s = &all->v[low];
+    uint32_t end = all->first[k->thread + 1];
+    if (*low == NOT_YET) {
+        *low = all->first[k->thread];
+        BISECT(*low, end, all->v[*low].span < x->span - 1);
+    }
+    while (*low < end && all->v[*low].span < x->span - 1)
+        ++*low;
+    for (uint32_t i = *low; i < end && all->v[i].span == x->span - 1 && n < HELD_MAX; i++) {
+        const struct sighting *s = &all->v[i];
         const struct span *wait = line_span(k->line, s->span);
         if (s->lock.v == x->lock.v || find(v, n, s->lock))
             continue;
@@ -137,7 +146,7 @@ static size_t add_held(struct held *v, size_t n, const struct held *h)
     return n;
 }
 
-static int visit_one(struct walker *k, const struct possession *p, const struct taking *x)
+static int visit_one(struct walker *k, struct possession *p, const struct taking *x)
 {
     struct held held[HELD_MAX];
     size_t n = 0;
@@ -147,7 +156,7 @@ static int visit_one(struct walker *k, const struct possession *p, const struct 
         if (p->v[i].from < x->from)
             n = add_held(held, n, &p->v[i]);
     }
-    n = add_seen(k, x, held, n);
+    n = add_seen(k, &p->sighting, x, held, n);
     if (!n)
         return 0;
     if (p->blind_until > x->from) {
@@ -164,7 +173,7 @@ static int visit_one(struct walker *k, const struct possession *p, const struct 
 static int flush(struct walker *k)
 {
     const struct taking *v = takings_of(&k->w->chunk);
-    struct possession p = {.n = 0};
+    struct possession p = {.sighting = NOT_YET};
     for (size_t i = count(&k->w->chunk); i-- > 0;) {
         drop_ended(&p, v[i].from);
         if (p.n || k->w->sightings->n)

@@ -196,6 +196,7 @@ int timeline_put_unknown(struct timeline *t, uint32_t thread, const struct unkno
     uint64_t told = 0; /* the time up to which there are spans */
     size_t k = 0;
     m.l->spans = (struct run){0};
+    m.l->starts = NULL;
     for (uint32_t i = 0; i < old.spans.n; i++) {
         const struct span *s = line_span(&old, i);
         for (; k < n && v[k].from < s->start; k++) {
@@ -243,6 +244,7 @@ int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeli
     struct run old = l->spans;
     size_t k = 0;
     l->spans = (struct run){0};
+    l->starts = NULL;
     for (uint32_t i = 0; i <= old.n; i++) {
         const struct span *next = i < old.n ? run_at(&old, sizeof *next, i) : NULL;
         for (; k < n && (!next || v[k].from < next->start); k++)
@@ -465,6 +467,22 @@ int timeline_finish(struct timeline *t, const struct thread_set *threads)
     return 0;
 }
 
+int timeline_index(struct timeline *t)
+{
+    for (size_t i = 0; i < t->n_lines; i++) {
+        struct line *l = &t->lines[i];
+        if (l->spans.n <= SPANS_EACH)
+            continue;
+        uint64_t *starts = arena_alloc(&t->arena, (l->spans.n / SPANS_EACH + 1) * sizeof *starts);
+        if (!starts)
+            return -ENOMEM;
+        for (uint32_t k = 0; k < l->spans.n; k += SPANS_EACH)
+            starts[k / SPANS_EACH] = line_span(l, k)->start;
+        l->starts = starts;
+    }
+    return 0;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 const struct act *span_wake_act(const struct timeline *t, const struct span *s)
@@ -540,8 +558,31 @@ unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_
 uint32_t line_spans_until(const struct line *l, uint64_t time)
 {
     uint32_t i = 0;
-    BISECT(i, l->spans.n, line_span(l, i)->start <= time);
+    if (!l->starts || l->starts[0] > time) {
+        BISECT(i, l->starts ? 0 : l->spans.n, line_span(l, i)->start <= time);
+        return i;
+    }
+    /* The last one that is not behind; without branches, which nobody could foresee. */
+    for (uint32_t n = (l->spans.n - 1) / SPANS_EACH + 1; n > 1; n -= n / 2)
+        i += l->starts[i + n / 2] <= time ? n / 2 : 0;
+    for (i = i * SPANS_EACH + 1; i < l->spans.n && line_span(l, i)->start <= time; i++)
+        ;
     return i;
+}
+
+uint32_t line_spans_near(const struct line *l, uint64_t time, uint32_t guess)
+{
+    enum { NEAR = 8 };
+    guess = min_u32(guess, l->spans.n);
+    for (int k = 0; k < NEAR; k++) {
+        if (guess < l->spans.n && line_span(l, guess)->start <= time)
+            guess++;
+        else if (guess && line_span(l, guess - 1)->start > time)
+            guess--;
+        else
+            return guess;
+    }
+    return line_spans_until(l, time);
 }
 
 static struct regain *regain_at(const struct line *l, uint32_t i)
@@ -583,9 +624,11 @@ bool line_waits_again(const struct timeline *t, const struct line *l, uint32_t i
     if (i + 1 >= l->spans.n)
         return false;
     const struct span *w = line_span(l, i), *next = line_span(l, i + 1);
+    uint64_t end = span_end(t, w);
+    if (next->start - end >= within)
+        return false;
     const struct context *x = timeline_context(t, w->context),
                          *y = timeline_context(t, next->context);
-    uint64_t end = span_end(t, w);
-    return y->what == x->what && y->lock.v == x->lock.v && next->start - end < within &&
+    return y->what == x->what && y->lock.v == x->lock.v &&
            line_acts_until(l, next->start) == line_acts_until(l, end);
 }

@@ -21,6 +21,7 @@
 enum {
     /* span.len beyond this is kept aside. */
     SPAN_LONG = UINT32_C(1) << 31,
+    SPANS_EACH = 16, /* in the index by time */
 };
 
 /* span.cause: by what the waker ended it - one of its acts, a hold that ended, a wait that it
@@ -29,7 +30,8 @@ enum cause_type {
     CAUSE_ACT,
     CAUSE_HOLD,
     CAUSE_WAIT,
-    CAUSE_NONE, /* it is known, but not by what: an owner whose release is not recorded */
+    CAUSE_NONE, /* it is known, but not by what: an owner whose release is not recorded; the index is
+                 * near how many spans of it had begun by then */
 };
 
 static inline uint32_t cause_make(enum cause_type type, uint32_t index)
@@ -86,6 +88,7 @@ struct regain {
 struct line {
     struct run spans, acts, holds; /* struct span, struct act, struct span */
     struct run regains;            /* struct regain, by span */
+    const uint64_t *starts;        /* of each SPANS_EACH-th span; NULL: not indexed */
     uint32_t starter;              /* the thread that called its start; 0: unknown */
     uint32_t starter_act;          /* index of that act */
 };
@@ -142,6 +145,9 @@ int timeline_put_pieces(struct timeline *t, uint32_t thread, const struct timeli
  * InterruptedException are marked.  -ENOMEM. */
 int timeline_finish(struct timeline *t, const struct thread_set *threads);
 
+/* Once no number of a span changes any longer: line_spans_until is fast from then on.  -ENOMEM. */
+int timeline_index(struct timeline *t);
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static inline struct span *line_span(const struct line *l, uint32_t i)
@@ -177,7 +183,7 @@ static inline const struct context *timeline_context(const struct timeline *t, u
 
 static inline bool span_is_summed(const struct timeline *t, const struct span *s)
 {
-    return timeline_context(t, s->context)->mode == CONTEXT_SUMMED &&
+    return t->n_sums && timeline_context(t, s->context)->mode == CONTEXT_SUMMED &&
            timeline_context(t, s->context)->what < WAIT_STATES;
 }
 
@@ -281,6 +287,9 @@ static inline const struct act *timeline_start(const struct timeline *t, uint32_
 /* The number of spans of a line that begin at `time` or before: the last of them is at the result
  * minus one. */
 uint32_t line_spans_until(const struct line *l, uint64_t time);
+
+/* The same, fast where the result is near a guess. */
+uint32_t line_spans_near(const struct line *l, uint64_t time, uint32_t guess);
 
 /* The same of acts, and of holds that end. */
 uint32_t line_acts_until(const struct line *l, uint64_t time);

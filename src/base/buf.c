@@ -37,16 +37,6 @@ uint8_t *buf_reserve(struct buf *b, size_t more)
     return b->p + b->len;
 }
 
-void buf_put(struct buf *b, const void *p, size_t n)
-{
-    uint8_t *to = !b->oom && b->p && n <= b->cap - b->len ? b->p + b->len : buf_reserve(b, n);
-    if (!to)
-        return;
-    if (n)
-        memcpy(to, p, n);
-    b->len += n;
-}
-
 void buf_puts(struct buf *b, const char *s)
 {
     buf_put(b, s, strlen(s));

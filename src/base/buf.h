@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct buf {
     uint8_t *p;
@@ -28,7 +29,16 @@ static inline void buf_clear(struct buf *b)
  * NULL when memory is out. */
 uint8_t *buf_reserve(struct buf *b, size_t more);
 
-void buf_put(struct buf *b, const void *p, size_t n);
+/* Here, so that what is small and of a known size is copied without a call. */
+static inline void buf_put(struct buf *b, const void *p, size_t n)
+{
+    uint8_t *to = !b->oom && b->p && n <= b->cap - b->len ? b->p + b->len : buf_reserve(b, n);
+    if (!to || !n)
+        return;
+    memcpy(to, p, n);
+    b->len += n;
+}
+
 void buf_puts(struct buf *b, const char *s);
 void buf_put_u64(struct buf *b, uint64_t v); /* decimal: many times faster than buf_printf */
 

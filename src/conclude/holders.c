@@ -98,6 +98,17 @@ static bool is_shared(const struct resource *r, const struct analysis *a)
     return strstr(signature, "ReadWriteLock") || strstr(signature, "StampedLock");
 }
 
+/* Where no act ended a wait nobody looks at them. */
+static int find_handed(struct holder *h)
+{
+    struct resource *r = h->r;
+    if (r->by_acts || r->has_whole)
+        return resource_each_wait(r, h->a, take_handed, h);
+    for (uint64_t i = 0; i < r->n_waits; i++)
+        h->waits[r->waits[i] >> 33] = true;
+    return 0;
+}
+
 static int find_owners(struct holder *v, size_t n, const struct analysis *a)
 {
     struct owned_holders all = {v, n};
@@ -108,7 +119,7 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
         if (v[i].r->kind != RESOURCE_LOCK)
             continue;
         if (!is_shared(v[i].r, a))
-            rc = resource_each_wait(v[i].r, a, take_handed, &v[i]);
+            rc = find_handed(&v[i]);
         rc = rc ? rc : holder_find_taking(&v[i]);
         if (v[i].r->lock.v)
             locks[some++] = v[i].r->lock.v;
@@ -148,6 +159,14 @@ static int ask_owners(struct holder *h, const uint64_t *waits)
                         (struct amount){.ns = waits[i], .samples = waits[i]}));
     }
     return 0;
+}
+
+static bool any_asked(const struct holder *h)
+{
+    for (uint32_t i = 1; i < h->a->timeline.contexts.n; i++)
+        if (timeline_context(&h->a->timeline, i)->owner_stack.v && holder_is_of(h, i))
+            return true;
+    return false;
 }
 
 static int count_asked(void *self, struct resource *r, const struct resource_wait *w)
@@ -947,7 +966,7 @@ static int find(struct holder *h)
     uint64_t *waits = calloc(h->a->timeline.contexts.n + 1, sizeof *waits);
     if (!waits)
         return -ENOMEM;
-    int rc = resource_each_wait(h->r, h->a, count_asked, waits);
+    int rc = any_asked(h) ? resource_each_wait(h->r, h->a, count_asked, waits) : 0;
     rc = rc ? rc : ask_owners(h, waits);
     free(waits);
     return rc ? rc : hand_out(h);

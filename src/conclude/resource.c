@@ -68,17 +68,40 @@ static bool is_private(const struct finder *f, lock_id lock)
     return u && u->thread != UINT32_MAX && u->waits > PRIVATE_LEAST;
 }
 
+static int keep_member(struct finder *f, const struct resource *r)
+{
+    const struct finder_member *m = &f->now[r - f->out->v];
+    uint64_t *at = m->thread ? map_put(&f->members, member_key(f, r, m->thread)) : NULL;
+    if (at)
+        *at = m->ns + 1;
+    return at || !m->thread ? 0 : -ENOMEM;
+}
+
+/* Thread by thread: a thread that is another one than before is new. */
+static int add_member(struct finder *f, struct resource *r, uint32_t thread)
+{
+    if (r->n_threads < RESOURCE_IDS)
+        r->threads[r->n_threads] = thread;
+    r->n_threads++;
+    TRY(keep_member(f, r));
+    f->now[r - f->out->v].thread = thread;
+    f->now[r - f->out->v].ns = 0;
+    return 0;
+}
+
+static uint64_t early(const struct finder *f)
+{
+    return (f->a->window.to - f->a->window.from) / EARLY_PART;
+}
+
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
-    uint64_t *member = map_put(&f->members, member_key(f, r, w->thread));
+    struct finder_member *member = &f->now[r - f->out->v];
     uint64_t ns = w->to - w->from;
-    if (!member)
-        return -ENOMEM;
-    if (!*member && r->n_threads < RESOURCE_IDS)
-        r->threads[r->n_threads] = w->thread;
-    r->n_threads += !*member;
-    *member += ns + !*member;
+    if (member->thread != w->thread)
+        TRY(add_member(f, r, w->thread));
+    member->ns += ns;
     r->parts++;
     r->open += w->open;
     r->now += ns;
@@ -102,6 +125,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     r->ns += ns;
     r->first = min_u64(r->first, w->from);
     r->last = max_u64(r->last, w->to);
+    member->late += w->to >= r->first + early(f) ? ns : 0;
     note_use(f, timeline_context(&f->a->timeline, w->span->context)->lock, w->thread);
     add_object(r, timeline_context(&f->a->timeline, w->span->context)->lock);
     f->of[w->again][w->span->context] += ns;
@@ -122,15 +146,22 @@ static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
     return *own - 1 > p->near[w->thread] ? *own - 1 - p->near[w->thread] : 0;
 }
 
+/* Of a lock for which threads wait several times it is asked how much is early, nothing else. */
+static bool is_simple(const struct resource *r)
+{
+    return r->kind == RESOURCE_LOCK && r->count > r->n_threads;
+}
+
 /* Of threads that wait in one call each wakes the next one: who does so from that very call gives
  * nothing back. */
 static int add_end(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
     const struct timeline *tl = &f->a->timeline;
-    const struct decode_window *window = &f->a->window;
-    if (w->to < r->first + (window->to - window->from) / EARLY_PART)
+    if (w->to < r->first + early(f))
         r->early_ns += w->to - w->from;
+    if (is_simple(r))
+        return 0;
     uint32_t inside = calls_inside(f, w);
     r->loop_ns += inside == 0 ? w->to - w->from : 0;
     r->near_ns += inside <= LOOP_FRAMES ? w->to - w->from : 0;
@@ -263,6 +294,30 @@ static int put_in_order(struct finder *f)
     return rc;
 }
 
+/* The waits once more, but for simple locks of which too much is late. */
+static int add_ends(struct finder *f)
+{
+    struct resources left = *f->out;
+    uint32_t n = f->a->timeline.contexts.n, *of = calloc(2 * (size_t)n + 1, sizeof *of);
+    if (!of)
+        return -ENOMEM;
+    for (size_t i = 0; i < left.n; i++) {
+        struct resource r = left.v[i];
+        r.early_ns = r.ns - f->now[i].late;
+        f->now[i].over = is_simple(&r) && !resource_is_brief(&r);
+    }
+    left.of_context = of;
+    left.of_regain = of + n;
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t at = f->out->of_context[i], again = f->out->of_regain[i];
+        left.of_context[i] = at && f->now[at - 1].over ? 0 : at;
+        left.of_regain[i] = again && f->now[again - 1].over ? 0 : again;
+    }
+    int rc = resources_each(&left, f->a, add_end, f);
+    free(of);
+    return rc;
+}
+
 static int gather(struct finder *f)
 {
     struct resources *o = f->out;
@@ -274,9 +329,14 @@ static int gather(struct finder *f)
         return -ENOMEM;
     for (size_t i = 0; i < o->n; i++)
         o->v[i] = ((const struct finder_found *)f->found.v)[i].r;
-    TRY(resources_each(o, f->a, add_wait, f));
-    TRY(resources_each(o, f->a, add_end, f));
-    return finder_find_places(f);
+    f->now = calloc(o->n + 1, sizeof *f->now);
+    int rc = f->now ? resources_each(o, f->a, add_wait, f) : -ENOMEM;
+    for (size_t i = 0; i < o->n && rc == 0; i++)
+        rc = keep_member(f, &o->v[i]);
+    rc = rc ? rc : add_ends(f);
+    free(f->now);
+    f->now = NULL;
+    return rc ? rc : finder_find_places(f);
 }
 
 static void forget(struct finder *f)
@@ -334,14 +394,15 @@ static int decide(struct analysis *a)
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
+    f.queues = calloc(a->trace->n_stacks + 1, sizeof *f.queues);
     f.of[0] = calloc(n, sizeof **f.of);
     f.of[1] = calloc(n, sizeof **f.of);
     out->calls = calloc(a->trace->n_stacks + 1, sizeof *out->calls);
     keyed_init(&f.found, sizeof(struct finder_key), sizeof(struct finder_found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
-                     f.want && f.pools && f.own && f.uses && f.frames && out->calls && f.of[0] &&
-                     f.of[1]
+                     f.want && f.pools && f.own && f.uses && f.frames && f.queues && out->calls &&
+                     f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -355,6 +416,7 @@ static int decide(struct analysis *a)
     free(f.own);
     free(f.uses);
     free(f.frames);
+    free(f.queues);
     free(out->calls);
     out->calls = NULL;
     free(f.of[0]);

@@ -139,6 +139,7 @@ struct resource {
     uint64_t *waits; /* [n_waits]: thread << 33 | span << 1 | again; of those whose holders are
                         looked for */
     uint64_t n_waits;
+    bool by_acts;   /* an act ended some of them; of `waits` */
     bool has_whole; /* some of them are known one by one, also where waits are summed: the others
                        are not looked at */
     uint64_t summed_ns; /* of ns: known as sums alone */

@@ -59,11 +59,12 @@ int finder_find_places(struct finder *f)
             all[i].take = program_library(&f->out->program, all[i].wait_stack).method;
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
         uint32_t at = f->out->of_context[i];
-        bool thing = at && all[at - 1].kind == RESOURCE_THINGS;
-        stack_id stack = timeline_context(&f->a->timeline, i)->stack;
-        if (thing && purpose_puts(f->a->trace, stack))
+        if (!at || all[at - 1].kind != RESOURCE_THINGS)
+            continue;
+        unsigned calls = finder_queue_calls(f, timeline_context(&f->a->timeline, i)->stack);
+        if (calls & QUEUE_PUTS)
             all[at - 1].put_ns += f->of[0][i];
-        else if (thing && purpose_takes(f->a->trace, stack))
+        else if (calls & QUEUE_TAKES)
             all[at - 1].take_ns += f->of[0][i];
     }
     return rc;
@@ -155,31 +156,32 @@ int finder_find_bases(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
     uint64_t *busy = calloc(tl->n_lines + 1, sizeof *busy);
-    if (!busy)
-        return -ENOMEM;
-    for (uint32_t thread = 1; thread < tl->n_lines; thread++) {
+    bool *nothing = calloc((size_t)tl->contexts.n + 1, sizeof *nothing); /* of contexts */
+    int rc = busy && nothing ? 0 : -ENOMEM;
+    for (uint32_t i = 1; i < tl->contexts.n && rc == 0; i++)
+        nothing[i] = timeline_context(tl, i)->what == STATE_UNKNOWN || wait_is_for_work(f->a, i);
+    for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
         const struct thread_stats *s = &f->a->threads.v[thread];
         uint64_t idle = 0, end = min_u64(s->to, stop_time(&f->a->stop));
         uint64_t life = end > s->from ? end - s->from : 0;
         const struct run *r = &tl->lines[thread].spans;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++) {
-                const struct context *x = timeline_context(tl, v[k].context);
-                if (x->what == STATE_UNKNOWN || wait_is_for_work(f->a, v[k].context))
+            for (uint32_t k = 0; k < n; k++)
+                if (nothing[v[k].context])
                     idle += min_u64(span_waited_until(tl, &v[k]), max_u64(end, v[k].start)) -
                             v[k].start;
-            }
         }
         busy[thread] = life > idle ? life - idle : 0;
     }
-    for (size_t i = 0; i < f->members.cap; i++) {
+    for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
         const struct map_slot *s = &f->members.slots[i];
         if (s->used)
             f->out->v[(s->key >> 32) - 1].base += busy[(uint32_t)s->key];
     }
     free(busy);
-    return 0;
+    free(nothing);
+    return rc;
 }
 
 unsigned resource_permille(const struct resource *r)

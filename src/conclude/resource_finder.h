@@ -27,6 +27,14 @@ enum want {
     WANT_DELAY
 };
 
+/* Which calls of a queue a stack is in. */
+enum finder_queue_call {
+    QUEUE_LOOKED_AT = 1,
+    QUEUE_AWAITS_ROOM = 2,
+    QUEUE_PUTS = 4,
+    QUEUE_TAKES = 8,
+};
+
 struct finder_key {
     uint32_t kind, lock, take, group;
 };
@@ -42,6 +50,14 @@ struct finder_use {
     uint32_t waits;
 };
 
+/* What the latest thread waited for a resource. */
+struct finder_member {
+    uint32_t thread; /* 0: none */
+    uint64_t ns;
+    uint64_t late; /* ns of all threads that are certainly not at the beginning (early_ns) */
+    bool over;     /* nothing more is asked of the resource's waits */
+};
+
 struct finder {
     struct analysis *a;
     struct resources *out;
@@ -54,13 +70,18 @@ struct finder {
     uint64_t *of[2];         /* [contexts.n]: ns waited, and in reacquiring a monitor */
     uint32_t *frames;        /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct finder_use *uses; /* [n_objects] */
+    uint8_t *queues;         /* [n_stacks]: enum finder_queue_call of each; 0: not looked at yet */
     struct keyed found;      /* struct finder_found */
     struct map members;      /* 1 + index of a resource, thread -> 1 + ns */
-    bool stuck;              /* threads wait in a circle: what goes on at the end is no load */
+    struct finder_member *now; /* [out->n]: while waits are added: of the thread that is at hand */
+    bool stuck;                /* threads wait in a circle: what goes on at the end is no load */
 };
 
 /* How many waits each context has, of which pool, and what they are for.  -ENOMEM. */
 int finder_count_waits(struct finder *f);
+
+/* Which calls of a queue a stack is in; contexts are many times as many. */
+unsigned finder_queue_calls(const struct finder *f, stack_id stack);
 
 /* Which objects are resources of their own.  -ENOMEM. */
 int finder_part_crowds(struct finder *f);

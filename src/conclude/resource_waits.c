@@ -129,8 +129,10 @@ struct waits_list {
 static int list_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     const struct waits_list *l = self;
-    if (r < l->of->v + l->n && r->n_waits < r->parts)
-        r->waits[r->n_waits++] = (uint64_t)w->thread << 33 | (uint64_t)w->index << 1 | w->again;
+    if (r >= l->of->v + l->n || r->n_waits == r->parts)
+        return 0;
+    r->waits[r->n_waits++] = (uint64_t)w->thread << 33 | (uint64_t)w->index << 1 | w->again;
+    r->by_acts |= w->span->waker && cause_type(w->span->cause) == CAUSE_ACT;
     return 0;
 }
 

@@ -122,6 +122,17 @@ static int find_pools(const struct analysis *a, uint32_t *of)
     return rc;
 }
 
+unsigned finder_queue_calls(const struct finder *f, stack_id stack)
+{
+    const struct trace *t = f->a->trace;
+    uint8_t *of = &f->queues[stack.v < t->n_stacks ? stack.v : 0];
+    if (!*of)
+        *of = (uint8_t)(QUEUE_LOOKED_AT | (purpose_awaits_room(t, stack) ? QUEUE_AWAITS_ROOM : 0) |
+                        (purpose_puts(t, stack) ? QUEUE_PUTS : 0) |
+                        (purpose_takes(t, stack) ? QUEUE_TAKES : 0));
+    return *of;
+}
+
 /* How many waits each context has, of which pool, and what they are for. */
 int finder_count_waits(struct finder *f)
 {
@@ -142,8 +153,9 @@ int finder_count_waits(struct finder *f)
     }
     for (uint32_t i = 1; i < tl->contexts.n; i++) {
         f->want[i] = (uint8_t)(counts(f, timeline_context(tl, i)) ? want_of(f, i) : WANT_NOTHING);
-        f->out->rooms[i] = f->want[i] != WANT_NOTHING &&
-                           purpose_awaits_room(f->a->trace, timeline_context(tl, i)->stack);
+        f->out->rooms[i] =
+            f->want[i] != WANT_NOTHING &&
+            finder_queue_calls(f, timeline_context(tl, i)->stack) & QUEUE_AWAITS_ROOM;
     }
     free(pools);
     return rc;

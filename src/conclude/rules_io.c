@@ -44,7 +44,7 @@ struct io_place {
 struct finder {
     struct evidence *ev;
     struct keyed places; /* struct io_place */
-    uint64_t *busy;      /* [n_lines] ns */
+    uint64_t *busy;      /* [n_lines] ns, of threads that have places */
     bool *works;         /* [n_lines]: it waits for work now and then */
     bool serves;         /* the thread at hand reads what clients send */
 };
@@ -142,7 +142,6 @@ static int look_at(struct finder *f, uint32_t thread)
     uint64_t ns[THREAD_TIMES] = {0};
     size_t first = f->places.n; /* those of a thread are its own */
     f->serves = serves(a->trace, still);
-    f->busy[thread] = thread_times(all, a, thread, ns) - ns[TIME_IDLE];
     for (uint32_t i = 0; i < still->n; i++) {
         const struct still *s = &still->v[i];
         struct does d = does_of_stack(all, s->stack, true, &leaf);
@@ -172,6 +171,8 @@ static int look_at(struct finder *f, uint32_t thread)
                                    .waits = span_count(&a->timeline, s),
                                    .peer = {.peer = does_peer(a, x)}}));
     }
+    if (first < f->places.n)
+        f->busy[thread] = thread_times(all, a, thread, ns) - ns[TIME_IDLE];
     return 0;
 }
 

@@ -134,7 +134,7 @@ static void keep_all(struct lock_lines *c, struct kept_line **made, size_t n_mad
 static int make(const struct analysis *a, const uint32_t *locks, size_t n, struct kept_line **made)
 {
     struct lock_line **lines = calloc(n + 1, sizeof(void *));
-    int rc = lines ? lock_lines_make(a, locks, n, lines) : -ENOMEM;
+    int rc = lines ? lock_lines_make(a, locks, n, true, lines) : -ENOMEM;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         made[i] = calloc(1, sizeof **made);
         rc = made[i] ? 0 : -ENOMEM;

@@ -326,7 +326,7 @@ static struct hot_sum owners_of(const struct sampled *w, lock_id lock, const str
 {
     struct hot_sum sum = {0, 0};
     struct lock_line *line;
-    cr_assert_eq(lock_lines_make(w->a, &lock.v, 1, &line), 0);
+    cr_assert_eq(lock_lines_make(w->a, &lock.v, 1, true, &line), 0);
     for (int k = 0; k < SAMPLES; k++) {
         uint64_t time = w->v[k].cpu_sample.taken;
         if (w->v[k].kind != EV_cpu_sample || time < sel->from || time >= sel->to ||

@@ -168,7 +168,7 @@ Test(summed, no_hold_is_concluded)
     SUM(2, cat, 6 * MS, park_enter, .lock = lock, .owner = bob, .stack = stack, .since = at(2 * MS),
         .until = at(6 * MS), .count = 5, .total = 3 * MS, .longest = 1 * MS);
     analyzed_run(10 * MS);
-    cr_assert_eq(lock_lines_make(a, &id, 1, &l), 0);
+    cr_assert_eq(lock_lines_make(a, &id, 1, true, &l), 0);
     cr_assert_eq(l->waits.n, 2);
     cr_assert_eq(l->holds.n, 0);
     lock_line_free(l);
