@@ -298,7 +298,7 @@ test_waits_across_files() {
     lacks report '"name": "early"'
     "$ORCA" report --all "$TMP/app.002.otrace" >report
     tr -s " \n" " " <report >words
-    has words "was still blocked when the file ended stuck for"
+    has words "stuck was still blocked when the file ended, for"
     lacks report "without a timeout" # main sleeps
     "$ORCA" report --all "$TRACE" >report
     "$ORCA" report --json --threads "$TRACE" >report || fail "orca report"
