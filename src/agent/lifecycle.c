@@ -345,6 +345,7 @@ static void begin(JNIEnv *jni, jthread thread)
     park_init(jni);
     stacks_start(jni);
     threads_enumerate(jni);
+    locks_told_all();
     static const bool none[GROUP_LIMIT];
     owner_stacks_start(jni);
     gc_init(jni);

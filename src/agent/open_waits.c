@@ -264,11 +264,12 @@ static void look_at(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo *i
     put_found(jni, self, info, id, &p, clock_mono_ns());
 }
 
-/* Whether it was looked at by itself: a platform thread that a virtual one blocks. */
-static bool is_found(uint32_t id)
+/* Whether it is among the first n, which were looked at by themselves: a platform thread that a
+ * virtual one blocks. */
+static bool is_found(uint32_t id, size_t n)
 {
-    size_t n;
-    const struct found *v = found_all(&n);
+    size_t all;
+    const struct found *v = found_all(&all);
     for (size_t i = 0; i < n; i++)
         if (v[i].id == id)
             return true;
@@ -284,21 +285,21 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
                is_wanted(EV_wait_enter) || is_wanted(EV_sleep_enter);
     look_at_virtual(jni, any && agent.attached);
+    size_t by_itself = found.len / sizeof(struct found);
     ask(jni, all, n);
     /* First those of the moment when it was asked: a thread's events are in the order of time. */
     for (jint i = 0; i < n; i++) {
         enum event_kind kind = wait_of_state(all[i].state);
-        if (ids[i] && is_wanted(kind) && is_of_monitor(kind) && !is_found(ids[i])) {
+        if (ids[i] && is_wanted(kind) && is_of_monitor(kind) && !is_found(ids[i], by_itself)) {
             struct park_info p = monitor_of(jni, &all[i], kind);
             put_found(jni, self, &all[i], ids[i], &p, told.time);
         }
     }
     for (jint i = 0; i < n; i++) {
         enum event_kind kind = wait_of_state(all[i].state);
-        if (ids[i] && is_wanted(kind) && !is_of_monitor(kind))
+        if (ids[i] && is_wanted(kind) && !is_of_monitor(kind) && !is_found(ids[i], by_itself))
             look_at(jni, self, &all[i], ids[i]);
     }
-    locks_told_all();
     buf_fini(&told.lines);
     buf_fini(&told.owners);
 }

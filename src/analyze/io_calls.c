@@ -144,9 +144,9 @@ bool io_in_poller(const struct trace *t, stack_id stack)
         if (begins(signature, "Lsun/nio/ch/Poller"))
             return true;
         if (!sites_is_jdk(signature))
-            break;
+            return false;
     }
-    return false;
+    return true;
 }
 
 bool io_waits_for_work(const struct trace *t, stack_id stack)

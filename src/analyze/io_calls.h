@@ -25,7 +25,8 @@ bool io_is_select(const struct trace *t, method_id method);
 /* Whether a stack is in one. */
 bool io_in_select(const struct trace *t, stack_id stack);
 
-/* Whether a stack is in the JDK's Poller: a virtual thread waits for a descriptor. */
+/* Whether a stack may be in the JDK's Poller, where a virtual thread waits for a descriptor: it is, or
+ * it is too short to say. */
 bool io_in_poller(const struct trace *t, stack_id stack);
 
 /* Whether a stack is in a select, or waits for a connection: not for what somebody owes. */

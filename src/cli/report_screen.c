@@ -196,22 +196,22 @@ static const struct {
 
 /* What few programs have only where it is a whole per cent of a pool's time: stops by the JVM,
  * virtual threads that waited for a carrier. */
+/* Whether a pool lived for a thousandth of the recording: a shutdown hook's row says nothing. */
+static bool has_row(const struct page *p, const struct thread_pool *v)
+{
+    const struct decode_window *w = &p->r->a->window;
+    return !v->life || v->life >= (w->to - w->from) / 1000;
+}
+
 static bool has_column(const struct page *p, size_t column)
 {
     enum thread_time time = pool_times[column].time;
     bool shown = time != TIME_CARRIER && time != TIME_STOPPED;
     for (size_t i = 0; i < p->r->n_pools; i++) {
         const struct thread_pool *v = &p->r->pools[i];
-        shown |= v->ns[time] && v->ns[time] >= v->life / 100;
+        shown |= has_row(p, v) && v->ns[time] && v->ns[time] >= v->life / 100;
     }
     return shown && pool_times[column].title[processors_any(&p->r->a->processors)];
-}
-
-/* Whether a pool lived for a thousandth of the recording: a shutdown hook's row says nothing. */
-static bool has_row(const struct page *p, const struct thread_pool *v)
-{
-    const struct decode_window *w = &p->r->a->window;
-    return !v->life || v->life >= (w->to - w->from) / 1000;
 }
 
 static size_t pool_rows(const struct page *p)

@@ -204,13 +204,17 @@ static enum severity severity_of(const struct evidence *ev, const struct resourc
                : SEVERITY_WARNING;
 }
 
+/* A rule has few findings: what threads never got comes first. */
 static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant)
 {
-    for (size_t i = 0; i < ev->resources.n; i++) {
-        const struct resource *r = &ev->resources.v[i];
-        if (r->kind == kind && is_dominant(ev, r) == dominant && (dominant || is_contended(ev, r)))
-            tell(ev, r, dominant ? SEVERITY_PROBLEM : severity_of(ev, r));
-    }
+    for (int still = 1; still >= 0; still--)
+        for (size_t i = 0; i < ev->resources.n; i++) {
+            const struct resource *r = &ev->resources.v[i];
+            if (r->kind == kind && is_dominant(ev, r) == dominant &&
+                (dominant || is_contended(ev, r)) &&
+                (rule_still_blocked_for(ev, r) != NULL) == (still != 0))
+                tell(ev, r, dominant ? SEVERITY_PROBLEM : severity_of(ev, r));
+        }
 }
 
 void rule_exhausted_pool(struct evidence *ev)

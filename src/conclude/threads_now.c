@@ -32,7 +32,7 @@ const struct carried *threads_found(const struct analysis *a, uint32_t thread)
     const struct span *s = r->n ? line_span(&a->timeline.lines[thread], r->n - 1) : NULL;
     if (!s || span_end(&a->timeline, s) < a->window.to || !span_is_unknown(&a->timeline, s))
         return NULL;
-    for (size_t i = 0; i < a->decoded.carried.len / sizeof *v && !found; i++)
+    for (size_t i = 0; i < a->decoded.carried.len / sizeof *v; i++)
         if (v[i].thread.v == a->threads.v[thread].id.v && v[i].how == CARRIED_FOUND)
             found = &v[i];
     return found;

@@ -497,7 +497,7 @@ static void say_still(struct rule_finding *f, const struct evidence *ev)
         return;
     rule_line(f, CARD_PLAIN);
     if (b->n > 1)
-        rule_say(f, "%s threads were still blocked %s, ", human_count(b->n).text,
+        rule_say(f, "%s threads were still blocked %s, longest ", human_count(b->n).text,
                  label_end(ev->a->trace));
     rule_say_thread(f, ev, b->longest->thread);
     if (b->n == 1)

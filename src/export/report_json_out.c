@@ -16,8 +16,9 @@ void json_set_count(json_t *o, const char *key, uint64_t v)
 void json_set_text(json_t *o, const char *key, const char *text)
 {
     char clean[JSON_TEXT];
-    printable_utf8(text, clean, sizeof clean);
-    json_object_set_new(o, key, json_string(clean));
+    if (text)
+        printable_utf8(text, clean, sizeof clean);
+    json_object_set_new(o, key, text ? json_string(clean) : json_null());
 }
 
 void json_set_bool(json_t *o, const char *key, bool v)

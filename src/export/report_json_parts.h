@@ -25,7 +25,7 @@ struct json_out {
 
 void json_set_count(json_t *o, const char *key, uint64_t v);
 
-/* Names may hold any byte, JSON takes UTF-8 only. */
+/* Names may hold any byte, JSON takes UTF-8 only.  text NULL: null. */
 void json_set_text(json_t *o, const char *key, const char *text);
 void json_set_bool(json_t *o, const char *key, bool v);
 

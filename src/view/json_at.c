@@ -1,6 +1,4 @@
 /* json_at.c - the answer `at`: what a thread or a lock was in at a moment. */
-#include "analyze/labels.h"
-#include "analyze/peer_sums.h"
 #include "base/util.h"
 #include "view/json_parts.h"
 
@@ -48,15 +46,13 @@ static const struct still *halt_at(const struct view *v, uint32_t thread, uint64
 
 static json_t *halt_json(const struct json_out *o, const struct view *v, const struct still *s)
 {
-    char peer[LABEL_MAX];
     if (!s)
         return json_null();
     json_t *j = json_object();
-    peer_name(v->a->trace, s->peer, peer, sizeof peer);
     json_set_text(j, "what", halt_name(s->what));
     json_set_moment(j, "start", v, s->from);
     json_set_moment(j, "end", v, s->to);
-    json_set_text(j, "peer", s->peer.v ? peer : NULL);
+    json_set_peer(j, o->r, s->peer);
     json_set_bool(j, "recorded", !s->looks);
     json_object_set_new(j, "stack", json_stack(o->r, s->stack));
     return j;

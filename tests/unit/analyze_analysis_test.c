@@ -6,6 +6,7 @@
 #include "trace_builder.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -717,6 +718,34 @@ Test(analysis, threads_still_blocked_at_two_locks)
         cr_assert(strstr(f[i].text, "was still blocked"), "%s", f[i].text);
         cr_assert_eq(f[i].locks.n, 1);
     }
+}
+
+/* A rule has few findings: the lock that a thread never got is among them. */
+Test(analysis, a_thread_still_blocked_at_the_least_of_many_locks)
+{
+    enum { LOCKS = 8 };
+    for (unsigned i = 0; i < LOCKS; i++) {
+        char at[64], name[16];
+        snprintf(name, sizeof name, "worker-%u", i);
+        snprintf(at, sizeof at, "shop.Part%u.use:7 shop.Main.main:2", i);
+        lock_id part = builder_lock(&b, builder_class(&b, "Lshop/Part;"));
+        thread_id who = builder_thread(&b, name);
+        stack_id where = builder_stack(&b, at);
+        for (uint64_t k = 0; k < 10 && i; k++) {
+            ADD(&b, 10 + i, who, k * 100000000, monitor_contended_enter, .lock = part, .owner = bob,
+                .stack = where);
+            ADD(&b, 10 + i, who, k * 100000000 + 90000000, monitor_contended_entered, .lock = part);
+        }
+        if (!i)
+            ADD(&b, 10 + i, who, 700000000, monitor_contended_enter, .lock = part, .owner = bob,
+                .stack = where);
+    }
+    run(1000000000);
+    size_t n, told = 0;
+    const struct rule_finding *f = findings(&n);
+    for (size_t i = 0; i < n; i++)
+        told += strstr(f[i].text, "worker-0 was still blocked") != NULL;
+    cr_assert_eq(told, 1);
 }
 
 /* An attach found both; of bob no event has told since, so his sleep may be over. */

@@ -261,6 +261,20 @@ Test(view_json, a_wait_that_was_notified)
 
 /* --- at --------------------------------------------------------------------------------------- */
 
+/* What has no other end has no peer. */
+Test(view_json, at_a_moment_in_which_a_thread_is_stopped)
+{
+    ADD0(&b, 1, ann, 50, thread_start);
+    ADD(&b, 9, (thread_id){0}, 600, safepoint, .since = BUILDER_START + 200,
+        .reached = BUILDER_START + 300);
+    does_block(ann, 800, 900, lock, bob);
+    begin_view(1000);
+    json_t *j = ask(v, "at", "row=t1&time=400");
+    TEXT_IS(j, "io.what", "stopped");
+    cr_assert(json_is_null(at_path(j, "io.peer")));
+    json_decref(j);
+}
+
 Test(view_json, at_a_moment)
 {
     ADD0(&b, 1, ann, 50, thread_start);
