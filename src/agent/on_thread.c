@@ -57,7 +57,7 @@ static void put_unmount(JNIEnv *jni, jthread thread)
     struct os_thread *self = os_thread_self(jni);
     if (!self)
         return;
-    thread_id id = threads_of(jni, thread);
+    thread_id id = threads_mounted(jni, thread, self);
     struct event *e = ring_begin(self->ring, EV_unmount, id, clock_mono_ns());
     if (e)
         ring_commit(self->ring, e);

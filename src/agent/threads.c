@@ -675,6 +675,12 @@ thread_id threads_of(JNIEnv *jni, jthread thread)
     return (thread_id){id};
 }
 
+thread_id threads_mounted(JNIEnv *jni, jthread thread, const struct os_thread *self)
+{
+    return self->mounted_tid == threads_java_tid(jni, thread) ? self->mounted
+                                                              : threads_of(jni, thread);
+}
+
 /* --- starts and ends -------------------------------------------------------------------------- */
 
 static void put_simple(struct os_thread *self, enum event_kind kind, uint32_t id)
@@ -747,8 +753,10 @@ void threads_virtual_ended(JNIEnv *jni, jthread thread)
     pthread_mutex_lock(&reg.lock);
     note_ended(java_tid, id);
     pthread_mutex_unlock(&reg.lock);
-    thread_table_remove(agent.table, java_tid);
     struct os_thread *self = os_thread_self(jni);
+    if (self)
+        note_mounted(self, java_tid, id); /* its unmount follows */
+    thread_table_remove(agent.table, java_tid);
     name_it(jni, thread, id, java_tid);
     /* Without the group, too, for those that were met: so it is known how long they lived. */
     if (self && (agent.settings.groups[GROUP_virtual] || agent.settings.groups[GROUP_threads]))

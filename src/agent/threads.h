@@ -76,6 +76,10 @@ bool threads_myself(JNIEnv *jni, enum mounted_frames frames, jthread *myself);
 /* The id of any thread that was started; 0 when it ended long ago.  No exception may be pending. */
 thread_id threads_of(JNIEnv *jni, jthread thread);
 
+/* The same of the virtual thread that the calling thread leaves.  If it has ended, the carrier may
+ * have waited for a processor since, while others took its place among those that ended lately. */
+thread_id threads_mounted(JNIEnv *jni, jthread thread, const struct os_thread *self);
+
 /* Thread.getId() of any thread. */
 uint64_t threads_java_tid(JNIEnv *jni, jthread thread);
 

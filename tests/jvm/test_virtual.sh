@@ -74,6 +74,10 @@ test_many_that_come_and_go() {
     [ "$JDK_MAJOR" -ge 21 ] || skip "needs JDK 21"
     run_traced 0 events=all,full=block -Xmx256m ManyVirtual 100000
     same "$(cat out)" "sum 4999950000"
+    # one id each, also behind its end, when many others may have ended since
+    "$ORCA" events -k thread_start,unmount "$TRACE" |
+        awk '$3 == "thread_start" { started[$2] } $3 == "unmount" && !($2 in started)' >strange
+    same "$(head -n 3 strange)" ""
     events -k thread_start,thread_end,thread_start_called
     same "$(awk '$2 ~ /^#/ { n[$3]++ } $3 == "thread_start_called" && $4 ~ /^target=#/ { called++ }
         END { print n["thread_start"], n["thread_end"], called }' events)" "100000 100000 100000"
