@@ -17,7 +17,7 @@ bool holds_define(JNIEnv *jni);
  * now on.  False: the JVM's clock is not ours; nothing may be rewritten. */
 bool holds_start(JNIEnv *jni);
 
-/* It was switched off: what the threads hold is no longer followed. */
+/* It was switched off: nobody follows the locks that threads hold from now on. */
 void holds_stop(JNIEnv *jni);
 
 /* Whether a class (internal name) of a loader (NULL: the boot loader) is one whose code is

@@ -234,10 +234,11 @@ static uint64_t class_hash_of(jclass c)
     return hash;
 }
 
-static struct told *find_told(uint64_t class_hash, uint32_t hash)
+/* met: one that threads have come by will do, too. */
+static struct told *find_told(uint64_t class_hash, uint32_t hash, bool met)
 {
     for (size_t i = 0; i < n_told; i++)
-        if (told[i].hash == hash && told[i].class_hash == class_hash)
+        if (told[i].hash == hash && told[i].class_hash == class_hash && (met || !told[i].met))
             return &told[i];
     return NULL;
 }
@@ -253,8 +254,8 @@ static uint32_t take_told(jclass c, uint32_t hash)
     bool any = false;
     for (size_t i = 0; i < n_told && !any; i++)
         any = told[i].hash == hash && !told[i].met;
-    struct told *t = any ? find_told(class_hash_of(c), hash) : NULL;
-    if (!t || t->met)
+    struct told *t = any ? find_told(class_hash_of(c), hash, false) : NULL;
+    if (!t)
         return 0;
     uint32_t id = t->lock;
     if (telling)
@@ -267,8 +268,9 @@ static uint32_t take_told(jclass c, uint32_t hash)
 /* A thread has come by this object before it was told of. */
 static void keep_met(jclass c, uint32_t hash, uint32_t lock)
 {
-    uint64_t class_hash = class_hash_of(c);
-    if (!class_hash || n_met == MET_MAX || n_told == TOLD_MAX)
+    bool room = n_met < MET_MAX && n_told < TOLD_MAX;
+    uint64_t class_hash = room ? class_hash_of(c) : 0;
+    if (!class_hash)
         return;
     told[n_told++] = (struct told){hash, lock, class_hash, true};
     n_met++;
@@ -312,7 +314,7 @@ static uint32_t new_lock(jobject object, jclass c)
 static uint32_t told_lock(const char *signature, uint32_t hash)
 {
     uint64_t class_hash = signature_hash(signature);
-    const struct told *known = find_told(class_hash, hash);
+    const struct told *known = find_told(class_hash, hash, true);
     if (known)
         return known->lock;
     uint32_t class_ = class_by_name(signature, (struct str){"", 0}), id = ids.last_lock + 1;

@@ -400,7 +400,7 @@ void probes_switch(JNIEnv *jni)
     switch_kept(jni, true);
 }
 
-/* `old`: or was until now.  A class whose code stays as it is no longer counts. */
+/* `old`: or was until now.  A class whose code stays does not count. */
 static bool is_tracked(jclass c, bool old)
 {
     char *signature = NULL;

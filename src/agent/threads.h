@@ -127,7 +127,7 @@ void threads_each(void (*visit)(void *ctx, const struct os_thread *t), void *ctx
  * may be waiting for room in a ring (full=block), which only the drain thread makes. */
 bool threads_each_soon(void (*visit)(void *ctx, const struct os_thread *t), void *ctx);
 
-/* Groups were switched off: what threads wait for is no longer followed. */
+/* Groups were switched off: their open waits are forgotten. */
 void threads_forget_waits(const bool *off);
 
 /* At the end of the recording: note renamed threads and waits that are still open. */

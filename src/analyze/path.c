@@ -100,12 +100,9 @@ static void jump(struct walker *w, uint32_t thread, stack_id stack)
     w->still++;
 }
 
-/* 1 + the index of the last span of a line that begins before a time and has a length; 0: none.  It
- * may be near a guess. */
-static uint32_t last_span(const struct timeline *t, const struct line *l, uint64_t time,
-                          uint32_t guess)
+/* 1 + the index of the last one of a line's first n spans that has a length; 0: none. */
+static uint32_t last_span(const struct timeline *t, const struct line *l, uint32_t n)
 {
-    uint32_t n = time ? line_spans_near(l, time - 1, guess) : 0;
     while (n && span_len(t, line_span(l, n - 1)) == 0)
         n--;
     return n;
@@ -139,7 +136,8 @@ static uint64_t stood_since(const struct timeline *t, const struct stills *halts
 {
     const struct line *l = by->waker < t->n_lines ? &t->lines[by->waker] : &no_line;
     const struct still_line *h = stills_of(halts, by->waker);
-    uint32_t n = last_span(t, l, time, cause_index(by->cause)), i = still_first(h, time);
+    uint32_t near = time ? line_spans_near(l, time - 1, cause_index(by->cause)) : 0;
+    uint32_t n = last_span(t, l, near), i = still_first(h, time);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     if (s && span_end(t, s) > time && !span_is_unknown(t, s))
         return s->start;
@@ -274,7 +272,7 @@ static void step(struct walker *w)
 {
     const struct line *l = line_at(w, w->thread);
     uint64_t born = w->src->threads->v[w->thread].from;
-    uint32_t n = last_span(w->tl, l, w->time, line_spans_until(l, w->time));
+    uint32_t n = last_span(w->tl, l, w->time ? line_spans_until(l, w->time - 1) : 0);
     const struct span *s = n ? line_span(l, n - 1) : NULL;
     uint64_t end = s ? span_end(w->tl, s) : 0;
     if (s && end >= w->time) {

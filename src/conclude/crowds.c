@@ -68,13 +68,12 @@ void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own)
     const struct place_sum *places = c->places.v;
     const struct member *v = c->members.v;
     for (size_t i = 0; i < c->members.n; i++)
-        own[v[i].object] |=
-            (waits[v[i].object] >= OBJECT_WAITS && !is_of_crowd(&places[v[i].place], v[i].waits)) ||
-            places[v[i].place].objects == 1;
-    for (size_t i = 0; i < c->members.n; i++) /* with few waits it has to be alone at each place */
-        if (waits[v[i].object] < OBJECT_WAITS && places[v[i].place].objects > 1)
+        own[v[i].object] |= !is_of_crowd(&places[v[i].place], v[i].waits);
+    /* With few waits it has to be alone at each place; an entry is one at whatever place. */
+    for (size_t i = 0; i < c->members.n; i++) {
+        const struct place_sum *p = &places[v[i].place];
+        if ((waits[v[i].object] < OBJECT_WAITS && p->objects > 1) ||
+            (p->entries && is_of_crowd(p, v[i].waits)))
             own[v[i].object] = false;
-    for (size_t i = 0; i < c->members.n; i++) /* an entry is one at whatever place */
-        if (places[v[i].place].entries && is_of_crowd(&places[v[i].place], v[i].waits))
-            own[v[i].object] = false;
+    }
 }

@@ -14,7 +14,7 @@
 enum {
     THIRDS = 3,         /* of the time in which it is used; in each one more are put than taken, */
     TAKEN_LEAST = 10,   /* and that many are taken; */
-    GROWTH_LEAST = 100, /* in all by as many more, */
+    GROWTH_LEAST = 100, /* more puts than takes in all, */
     GROWTH_PERMILLE = 100, /* and by so much of what was put; */
     WAITED_PERMILLE = 50,  /* of the takes after the first third waited, at most */
     USED_PERMILLE = 500,   /* of the recording: from the first call to the last one */

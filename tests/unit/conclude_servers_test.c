@@ -329,11 +329,18 @@ static void blocks_on_an_object(const char *first, const char *then)
     run(250000000);
 }
 
+/* The title of that lock. */
+static const char *title_of_lock(const char *first, const char *then)
+{
+    blocks_on_an_object(first, then);
+    return title_of(&all.v[0]);
+}
+
 Test(servers, a_lock_of_the_jdks_is_called_by_who_of_the_program_waits_most)
 {
-    blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
-                        "sun.nio.ch.Selector.clear:5 shop.Load.run:5");
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of Load.run");
+    cr_assert_str_eq(title_of_lock("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
+                                   "sun.nio.ch.Selector.clear:5 shop.Load.run:5"),
+                     "lock of Load.run");
 }
 
 /* Which line of the program asks for it stands below. */
@@ -341,8 +348,7 @@ Test(servers, a_lock_deep_in_the_jdk_is_called_by_the_jdks_method)
 {
     static const char at[] = "java.util.logging.StreamHandler.publish:5 "
                              "java.util.logging.Logger.log:6 shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of StreamHandler.publish");
     cr_assert_not_null(strstr(first_finding()->text, "wait in Load.run"));
 }
 
@@ -357,8 +363,7 @@ Test(servers, a_class_literal_does_not_hold_what_the_jdk_locks_in_its_methods)
                              .bci = 9,
                              .from = {"getResource;cshop/Page", 22}}};
     builder_def(&b, &d);
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of ZipFile.getEntry");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of ZipFile.getEntry");
 }
 
 /* The logger is not what its handlers lock. */
@@ -374,16 +379,15 @@ Test(servers, a_receiver_does_not_hold_what_the_jdk_locks_deep_inside)
                              .bci = 9,
                              .from = {"log;forg/apache/juli/DirectJDKLog.logger", 40}}};
     builder_def(&b, &d);
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of StreamHandler.publish");
     cr_assert_not(resource_field(&all.v[0], field, sizeof field));
 }
 
 Test(servers, a_lock_that_the_jdk_alone_takes_is_called_by_the_jdks_method)
 {
-    blocks_on_an_object("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
-                        "sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7");
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of Selector.clear");
+    cr_assert_str_eq(title_of_lock("sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7",
+                                   "sun.nio.ch.Selector.clear:5 sun.net.Dispatcher.run:7"),
+                     "lock of Selector.clear");
 }
 
 /* A virtual thread parks by other methods. */
@@ -396,15 +400,13 @@ Test(servers, a_lock_of_virtual_threads_is_called_by_the_jdks_method_that_takes_
     static const char at[] = VIRTUAL_PARKS "sun.net.www.http.KeepAliveCache.put:5 "
                                            "sun.net.www.http.HttpClient.finished:4 "
                                            "shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of KeepAliveCache.put");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of KeepAliveCache.put");
 }
 
 Test(servers, a_lock_that_virtual_threads_of_the_program_take_is_the_programs)
 {
     static const char at[] = VIRTUAL_PARKS "shop.Load.run:5 java.lang.VirtualThread.run:3";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of Load.run");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of Load.run");
 }
 
 /* A private method is a detail of what others may call, and elsewhere in the next JDK. */
@@ -414,8 +416,7 @@ Test(servers, a_private_method_of_the_jdks_is_no_name)
                              "sun.nio.ch.EPollSelectorImpl.doSelect:~4 "
                              "sun.nio.ch.SelectorImpl.lockAndDoSelect:~3 "
                              "sun.nio.ch.SelectorImpl.select:2 shop.Loop.turn:7 shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of SelectorImpl.select");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of SelectorImpl.select");
 }
 
 /* Who calls a method that is named so takes the lock. */
@@ -425,8 +426,7 @@ Test(servers, a_method_that_is_called_lock_is_no_name)
                              "java.util.logging.Handler.tryUseLock:9 "
                              "java.util.logging.StreamHandler.publish:3 "
                              "java.util.logging.Logger.log:2 shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of StreamHandler.publish");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of StreamHandler.publish");
 }
 
 /* The class itself takes it for others of its package. */
@@ -435,8 +435,7 @@ Test(servers, a_method_that_others_call_is_a_name)
     static const char at[] = "java.util.logging.Level.getLocalizedLevelName:9 "
                              "java.util.logging.SimpleFormatter.format:3 "
                              "java.util.logging.StreamHandler.publish:2 shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of Level.getLocalizedLevelName");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of Level.getLocalizedLevelName");
 }
 
 #define TASKS "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue."
@@ -447,8 +446,7 @@ Test(servers, a_nested_class_of_the_jdks_is_called_by_the_class_around_it)
         TASKS "offer:9 java.util.concurrent.ScheduledThreadPoolExecutor.delayedExecute:~4 "
               "java.util.concurrent.ScheduledThreadPoolExecutor.schedule:3 shop.Loop.turn:7 "
               "shop.Load.run:5";
-    blocks_on_an_object(at, at);
-    cr_assert_str_eq(title_of(&all.v[0]), "lock of ScheduledThreadPoolExecutor.schedule");
+    cr_assert_str_eq(title_of_lock(at, at), "lock of ScheduledThreadPoolExecutor.schedule");
 }
 
 /* The next method that is not private is one of another package, and says nothing. */
