@@ -133,6 +133,12 @@ static const char *unless_of_jdk(const char *field)
     return sites_is_jdk(signature) ? NULL : field;
 }
 
+bool field_in_synchronized(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    return s->n_frames && trace_method(t, s->frames[0].method)->flags & SYNCHRONIZED;
+}
+
 const char *field_of_lock(const struct field_sites *f, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(f->program->trace, stack);

@@ -26,6 +26,10 @@ void field_sites_fini(struct field_sites *f);
 const char *field_of_lock(const struct field_sites *f, stack_id stack);
 const char *field_of_pool(const struct field_sites *f, stack_id stack);
 
+/* Whether a stack's innermost method is synchronized: what it entered says nothing of a monitor that
+ * code inside of it gives back. */
+bool field_in_synchronized(const struct trace *t, stack_id stack);
+
 /* The JDK's method that takes a lock far from the caller of the JDK, whose receiver then is not the
  * lock: of a logger's handler, of the jar file that a resource is read from; or alone: of the queue
  * of an executor's tasks.  0: the caller of the JDK takes it, as a Hashtable's, or no method of the

@@ -410,6 +410,42 @@ void resource_key(const struct resource *r, const struct analysis *a, char *out,
     add_role(r, a, name, out, n);
 }
 
+/* As programs have it: a CountDownLatch, whose own lock is a CountDownLatch$Sync. */
+static void class_of_program(const char *signature, char *out, size_t n)
+{
+    label_class(signature, out, n);
+    char *nested = strchr(out, '$');
+    size_t len = strlen(out);
+    if (nested && sites_is_jdk(signature) && strcmp(out + len - 4, "Sync") == 0)
+        *nested = 0;
+}
+
+/* With the JDK's class where that says something. */
+static void name_by_field(const char *field, const char *signature, char *out, size_t n)
+{
+    char class_[LABEL_MAX];
+    class_of_program(signature, class_, sizeof class_);
+    const char *nested = strrchr(class_, '$'), *simple = nested ? nested + 1 : label_simple(class_);
+    field_text(field, true, out, n);
+    if (sites_is_jdk(signature) && strcmp(signature, "Ljava/lang/Object;") != 0)
+        snprintf(out + strlen(out), n - strlen(out), " (%s)", simple);
+}
+
+void resource_lock_name(const struct analysis *a, lock_id lock, stack_id waits_at,
+                        const char *field, char *out, size_t n)
+{
+    uint32_t group = lock_set_group(&a->locks, lock);
+    const char *signature = a->locks.groups[group].signature;
+    const struct resource r = {
+        .kind = RESOURCE_LOCK, .lock = lock, .group = group, .wait_stack = waits_at};
+    if (resource_is_of_classes(&r, a))
+        snprintf(out, n, "%s", resource_role(&r, a));
+    else if (field && (sites_is_jdk(signature) || *signature != 'L'))
+        name_by_field(field, signature, out, n);
+    else
+        class_of_program(signature, out, n);
+}
+
 static const char *thread_name(const struct analysis *a, uint32_t thread)
 {
     return trace_thread(a->trace, a->threads.v[thread].id)->name;

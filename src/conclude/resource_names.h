@@ -25,6 +25,12 @@ void resource_key(const struct resource *r, const struct analysis *a, char *out,
  * False: it is not known. */
 bool resource_field(const struct resource *r, char *out, size_t n);
 
+/* A lock that is no resource, or of which only one wait is looked at, by the same rules: by the
+ * field that holds it (NULL: unknown), else by its class: "Ledger.accounts[] (ReentrantLock)",
+ * "shop.Stock", "class initialisation". */
+void resource_lock_name(const struct analysis *a, lock_id lock, stack_id waits_at,
+                        const char *field, char *out, size_t n);
+
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);
 

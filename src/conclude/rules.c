@@ -139,6 +139,7 @@ static int gather(struct evidence *ev)
     for (size_t i = 0; i < ev->resources.n; i++)
         ev->resource_ns += ev->resources.v[i].ns;
     TRY(stats_list_sites(&a->stats, &a->sites, EVERY_CLASS, &a->arena, &ev->sites, &ev->n_sites));
+    TRY(field_sites_init(&ev->fields, &ev->resources.program));
     TRY(rule_find_lock_facts(ev));
     TRY(rule_find_blocked(ev));
     return analysis_blames(a, EVERY_CLASS, BLAME_BY_GROUP | BLAME_BY_WAITER, &ev->waiters,
@@ -202,6 +203,7 @@ int rules_apply(struct analysis *a, struct rule_finding **out, size_t *n,
     }
     rc = rc ? rc : hand_out(&ev, out, n);
     buf_fini(&ev.found);
+    field_sites_fini(&ev.fields);
     if (rc == 0)
         rc = keep_resources(&ev, *out, *n, resources);
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;

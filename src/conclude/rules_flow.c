@@ -22,31 +22,42 @@ enum {
 
 /* --- deadlock, stuck -------------------------------------------------------------------------- */
 
+/* The lock of each of those that are said. */
+static void say_lock(struct rule_finding *f, const struct evidence *ev,
+                     const struct stuck_thread *v, size_t n, size_t i)
+{
+    struct lock_wait locks[FINDING_IDS];
+    n = (size_t)min_u64(n, FINDING_IDS);
+    for (size_t k = 0; k < n; k++)
+        locks[k] = (struct lock_wait){v[k].lock, v[k].stack};
+    if (lock_set_group(&ev->a->locks, v[i].lock))
+        rule_say_lock_among(f, ev, locks, n, i);
+    else
+        rule_say(f, "an unknown lock");
+}
+
 static void say_stuck(struct rule_finding *f, const struct evidence *ev,
-                      const struct stuck_thread *s)
+                      const struct stuck_thread *v, size_t n, size_t i)
 {
     static const char *const words[STATE_LIMIT] = {
         [STATE_BLOCKED] = " is blocked on ", [STATE_WAITING] = " is in Object.wait of ",
         [STATE_PARKED] = " is parked for ",  [STATE_JOINING] = " is in Thread.join",
         [STATE_SLEEPING] = " sleeps",        [STATE_REACQUIRING] = " reacquires "};
-    const struct analysis *a = ev->a;
+    const struct stuck_thread *s = &v[i];
+    bool has_lock = s->state != STATE_JOINING && s->state != STATE_SLEEPING;
     rule_say_thread(f, ev, s->thread);
     rule_say(f, "%s", words[s->state]);
     if (s->state == STATE_JOINING && s->on) {
         rule_say(f, " of ");
         rule_say_thread(f, ev, s->on);
-    } else if (s->state != STATE_JOINING && s->state != STATE_SLEEPING) {
-        uint32_t group = lock_set_group(&a->locks, s->lock);
-        if (group)
-            rule_say_class(f, ev, group);
-        else
-            rule_say(f, "an unknown lock");
-        if (s->on) {
-            rule_say(f, ", held by ");
-            rule_say_thread(f, ev, s->on);
-        }
+    } else if (has_lock) {
+        say_lock(f, ev, v, n, i);
     }
     rule_say_place(f, ev, " in ", s->stack);
+    if (has_lock && s->on) {
+        rule_say(f, ", held by ");
+        rule_say_thread(f, ev, s->on);
+    }
     rule_add_thread(f, ev, s->thread);
     rule_add_lock(f, s->lock);
     rule_add_stack(f, s->stack);
@@ -93,6 +104,15 @@ static void say_last_waker(struct rule_finding *f, const struct evidence *ev,
     rule_add_thread(f, ev, who);
 }
 
+/* Whether each of them wants a lock that the next one has: no order forbids to join. */
+static bool is_of_locks(const struct deadlock *d)
+{
+    for (uint32_t i = 0; i < d->n_members; i++)
+        if (!d->members[i].lock.v || d->members[i].state == STATE_JOINING)
+            return false;
+    return d->n_members > 1;
+}
+
 void rule_deadlock(struct evidence *ev)
 {
     const struct deadlocks *all = &ev->a->deadlocks;
@@ -108,11 +128,15 @@ void rule_deadlock(struct evidence *ev)
                  human_time(ev->a->window.to - d->formed).text);
         for (uint32_t k = 0; k < d->n_members && k < FINDING_IDS; k++) {
             rule_say(f, "; ");
-            say_stuck(f, ev, &d->members[k]);
+            say_stuck(f, ev, d->members, d->n_members, k);
         }
         if (d->n_behind)
             rule_say(f, "; %s other thread%s behind them", human_count(d->n_behind).text,
                      d->n_behind == 1 ? " waits" : "s wait");
+        if (is_of_locks(d)) {
+            rule_line(f, CARD_TRY);
+            rule_say(f, "take these locks in the same order everywhere");
+        }
     }
 }
 
@@ -131,7 +155,7 @@ void rule_stuck(struct evidence *ev)
              human_count(d->n_stuck).text, human_time(ev->a->window.to - d->stuck_since).text);
     for (size_t i = 0; i < d->n_stuck && i < FINDING_IDS; i++) {
         rule_say(f, "; ");
-        say_stuck(f, ev, &d->stuck[i]);
+        say_stuck(f, ev, d->stuck, d->n_stuck, i);
         say_last_waker(f, ev, d->stuck, i);
     }
 }

@@ -470,15 +470,27 @@ void rule_held_during_io(struct evidence *ev)
 
 /* --- inversion -------------------------------------------------------------------------------- */
 
-static void say_side(struct rule_finding *f, const struct evidence *ev,
-                     const struct lock_order_side *s)
+/* Where a monitor was given back, a synchronized method may have been in another one. */
+static stack_id names_the_lock(const struct trace *t, struct lock_order_place at)
 {
-    const struct lock_set *l = &ev->a->locks;
+    bool other = at.what == LOCK_ORDER_GIVEN_BACK && field_in_synchronized(t, at.stack);
+    return other || at.what == LOCK_ORDER_OWNING ? (stack_id){0} : at.stack;
+}
+
+/* Each wants what the next one holds: what a side holds, the one before it wants. */
+static void say_side(struct rule_finding *f, const struct evidence *ev,
+                     const struct lock_order_finding *o, uint32_t i)
+{
+    struct lock_wait wanted[LOCK_ORDER_LONGEST];
+    const struct lock_order_side *s = &o->sides[i];
+    for (uint32_t k = 0; k < o->n_sides; k++)
+        wanted[k] = (struct lock_wait){o->sides[k].wanted,
+                                       names_the_lock(ev->a->trace, o->sides[k].wanted_at)};
     rule_say_thread(f, ev, s->thread);
     rule_say(f, " takes ");
-    rule_say_class(f, ev, lock_set_group(l, s->wanted));
+    rule_say_lock_among(f, ev, wanted, o->n_sides, i);
     rule_say(f, " while holding ");
-    rule_say_class(f, ev, lock_set_group(l, s->held));
+    rule_say_lock_among(f, ev, wanted, o->n_sides, (i + o->n_sides - 1) % o->n_sides);
     rule_say_place(f, ev, " in ", s->wanted_at.stack);
     rule_add_thread(f, ev, s->thread);
     rule_add_lock(f, s->held);
@@ -499,7 +511,7 @@ static void tell_inversion(struct evidence *ev, const struct lock_order_finding 
                                                 : "the threads may deadlock");
     for (uint32_t i = 0; i < o->n_sides; i++) {
         rule_line(f, CARD_PLAIN);
-        say_side(f, ev, &o->sides[i]);
+        say_side(f, ev, o, i);
         f->from = min_u64(f->from, o->sides[i].from);
         f->to = max_u64(f->to, o->sides[i].to);
     }

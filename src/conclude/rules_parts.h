@@ -17,6 +17,7 @@
 #define ORCA_CONCLUDE_RULES_PARTS_H
 
 #include "analyze/alloc_tables.h"
+#include "conclude/resource_field.h"
 #include "conclude/rules.h"
 #include "conclude/thread_pools.h"
 
@@ -52,6 +53,7 @@ struct evidence {
     uint64_t resource_ns;       /* all of it */
     struct lock_facts *of_lock; /* [locks.n_objects] */
     struct blocked *blocked;    /* of each resource, then of each class */
+    struct field_sites fields;  /* what the code at places of waits calls locks */
     bool heap_told;             /* a leak's finding says that it fills the heap, */
     bool lengthened_told;       /* or a finding about the heap says which locks it lengthens */
     const char *rule;           /* the one at work */
@@ -106,6 +108,19 @@ void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *
 /* Names, as the tables have them. */
 void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t group);
+
+/* A lock by the field that holds it, where the code at which a thread waits for it says so; else by
+ * its class. */
+void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lock,
+                   stack_id waits_at);
+
+/* Several of them: those of one name have numbers, too. */
+struct lock_wait {
+    lock_id lock;
+    stack_id at;
+};
+void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
+                         const struct lock_wait *v, size_t n, size_t i);
 
 /* The same of a stack: the line of the program, else of who called the JDK. */
 void rule_say_place(struct rule_finding *f, const struct evidence *ev, const char *word,

@@ -63,7 +63,7 @@ void rule_lost_signal(struct evidence *ev)
         rule_add_lock(f, l->lock);
         rule_add_stack(f, l->waits_at);
         rule_add_stack(f, l->notified_at);
-        rule_say_class(f, ev, lock_set_group(&a->locks, l->lock));
+        rule_say_lock(f, ev, l->lock, l->waits_at);
         rule_say(f, ": ");
         rule_say_thread(f, ev, l->notifier);
         rule_say(f, " called notify");
@@ -112,6 +112,19 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
     }
 }
 
+/* Any of the places at which threads wait on it says what it is called. */
+static void say_lock(struct rule_finding *f, const struct evidence *ev, const struct signals *s)
+{
+    const struct timeline *t = &ev->a->timeline;
+    stack_id at = {0};
+    for (uint32_t i = 1; i < t->contexts.n && !at.v; i++) {
+        const struct context *x = timeline_context(t, i);
+        if (x->what == STATE_WAITING && x->lock.v == s->lock.v)
+            at = x->stack;
+    }
+    rule_say_lock(f, ev, s->lock, at);
+}
+
 /* Whether the finding about the lock says it: the threads that are woken for nothing queue
  * there. */
 static bool said_of_resource(struct evidence *ev, const struct signals *s)
@@ -137,7 +150,7 @@ void rule_notify_storm(struct evidence *ev)
         if (!f)
             return;
         add_ids(f, ev, s);
-        rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
+        say_lock(f, ev, s);
         rule_say(f, ": %s notifyAll() calls woke threads %s times; %s wake-ups (%u %%) were wasted",
                  human_count(s->notify_all).text, human_count(s->woken[1]).text,
                  human_count(s->futile[1]).text, rule_permille(s->futile[1], s->woken[1]) / 10);
@@ -159,7 +172,7 @@ void rule_futile_wakeups(struct evidence *ev)
         if (!f)
             return;
         add_ids(f, ev, s);
-        rule_say_class(f, ev, lock_set_group(&ev->a->locks, s->lock));
+        say_lock(f, ev, s);
         rule_say(f,
                  ": %s of %s notify() wake-ups (%u %%) were wasted: the thread went back to "
                  "waiting within 10 µs",

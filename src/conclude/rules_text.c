@@ -1,5 +1,6 @@
 #include "analyze/labels.h"
 #include "base/util.h"
+#include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
 #include <stdarg.h>
@@ -95,6 +96,44 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
     char name[LABEL_MAX];
     label_class(ev->a->locks.groups[group].signature, name, sizeof name);
     rule_say(f, "%s", name);
+}
+
+/* A park is for a lock, or for something of the JDK's that the program has in a field. */
+static void lock_name(const struct evidence *ev, struct lock_wait w, char *out, size_t n)
+{
+    const struct lock_set *all = &ev->a->locks;
+    const char *signature = all->groups[lock_set_group(all, w.lock)].signature;
+    bool inside = lock_taken_inside(ev->a->trace, w.at).v != 0;
+    const char *field =
+        inside || resource_class_of_entry(signature) ? NULL : field_of_lock(&ev->fields, w.at);
+    resource_lock_name(ev->a, w.lock, w.at, field, out, n);
+}
+
+void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
+                         const struct lock_wait *v, size_t n, size_t i)
+{
+    char name[LABEL_MAX], other[LABEL_MAX], number[16];
+    bool alike = false;
+    lock_name(ev, v[i], name, sizeof name); /* never "" */
+    for (size_t k = 0; k < n && !alike && v[i].lock.v; k++) {
+        lock_name(ev, v[k], other, sizeof other);
+        alike = v[k].lock.v != v[i].lock.v && strcmp(name, other) == 0;
+    }
+    size_t end = strlen(name);
+    bool open = alike && name[end - 1] == ')';
+    label_lock_number(ev->a->trace, v[i].lock, number, sizeof number);
+    if (alike)
+        rule_say(f, open ? "%.*s, object %s)" : "%.*s (object %s)", (int)(end - open), name,
+                 number);
+    else
+        rule_say(f, "%s", name);
+}
+
+void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lock,
+                   stack_id waits_at)
+{
+    const struct lock_wait w = {lock, waits_at};
+    rule_say_lock_among(f, ev, &w, 1, 0);
 }
 
 /* Whether another class has its name but for the package. */

@@ -186,7 +186,7 @@ static method_id method_of_name(struct trace_builder *b, const char *name, size_
     return id;
 }
 
-enum { PRIVATE = 0x2 };
+enum { PRIVATE = 0x2, SYNCHRONIZED = 0x20 };
 
 stack_id builder_stack(struct trace_builder *b, const char *frames)
 {
@@ -199,9 +199,11 @@ stack_id builder_stack(struct trace_builder *b, const char *frames)
         uint32_t flags = colon[1] == 'n'   ? METHOD_NATIVE
                          : colon[1] == 's' ? METHOD_STUB
                          : colon[1] == '~' ? PRIVATE
+                         : colon[1] == '=' ? SYNCHRONIZED
                                            : 0;
         method_id m = method_of_name(b, p, (size_t)(colon - p), flags);
-        packed_put_frame(&packed, m, flags & ~PRIVATE ? -1 : atoi(colon + (flags ? 2 : 1)));
+        packed_put_frame(&packed, m,
+                         flags & ~(PRIVATE | SYNCHRONIZED) ? -1 : atoi(colon + (flags ? 2 : 1)));
         p += word + (p[word] == ' ');
     }
     stack_id id = {++b->n_stacks};

@@ -61,7 +61,7 @@ lock_id builder_lock(struct trace_builder *b, class_id of);
 method_id builder_method(struct trace_builder *b, class_id of, const char *name, uint32_t flags);
 
 /* "shop.Order.submit:88 shop.Main.main:12", innermost frame first; ":native" or ":stub" instead of a
- * line, ":~88" in a private method.
+ * line, ":~88" in a private method, ":=88" in a synchronized one.
  * Defines the classes and methods that it names (once each). */
 stack_id builder_stack(struct trace_builder *b, const char *frames);
 
