@@ -29,7 +29,7 @@ static void say_lock(struct rule_finding *f, const struct evidence *ev,
     struct lock_wait locks[FINDING_IDS];
     n = (size_t)min_u64(n, FINDING_IDS);
     for (size_t k = 0; k < n; k++)
-        locks[k] = (struct lock_wait){v[k].lock, v[k].stack};
+        locks[k] = (struct lock_wait){v[k].lock, v[k].stack, false};
     if (lock_set_group(&ev->a->locks, v[i].lock))
         rule_say_lock_among(f, ev, locks, n, i);
     else
@@ -366,17 +366,25 @@ static void tell_pool(struct evidence *ev, const struct task_pool *p)
     uint64_t length = p->last - p->first;
     if (p->tasks < POOL_TASKS || rule_permille(p->waited, length) < POOL_QUEUE_PERMILLE)
         return;
-    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, p->waited);
+    struct rule_finding *of = rule_of_pool(ev, p->thread);
+    struct rule_finding *f = of ? of : rule_find(ev, SEVERITY_WARNING, p->waited);
     if (!f)
         return;
-    f->from = p->first;
-    f->to = p->last;
-    rule_add_thread(f, ev, p->thread);
-    rule_say(f, "Pool %s: %s tasks waited %s on average for one of the pool's %u thread%s", p->name,
+    if (of) {
+        rule_say(f, "; ");
+    } else {
+        f->from = p->first;
+        f->to = p->last;
+        rule_add_thread(f, ev, p->thread);
+        rule_say(f, "Pool %s: ", p->name);
+    }
+    rule_say(f, "%s tasks waited %s on average for one of the pool's %u thread%s",
              human_count(p->tasks).text, human_time(p->waited / p->tasks).text, p->threads,
              p->threads == 1 ? "" : "s");
-    rule_say(f, "; longest %s; %.1f tasks were waiting on average", human_time(p->longest).text,
-             length ? (double)p->waited / (double)length : 0.0);
+    if (of)
+        return; /* "; " begins a line */
+    rule_say(f, "; longest %s; of the tasks that began, %.1f were waiting on average",
+             human_time(p->longest).text, length ? (double)p->waited / (double)length : 0.0);
 }
 
 void rule_pool_saturation(struct evidence *ev)

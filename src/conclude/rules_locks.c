@@ -229,7 +229,7 @@ static void tell_convoy(struct evidence *ev, const struct queue *q)
         f->from = c->from;
         f->to = c->to;
         rule_add_lock(f, q->lock);
-        rule_say_class(f, ev, lock_set_group(&ev->a->locks, q->lock));
+        rule_say_lock(f, ev, q->lock, (stack_id){0});
         rule_say(f, ": ");
     }
     rule_say(f, "%s lock convoy%s (%s)", human_count(q->convoys).text, q->convoys == 1 ? "" : "s",
@@ -485,7 +485,7 @@ static void say_side(struct rule_finding *f, const struct evidence *ev,
     const struct lock_order_side *s = &o->sides[i];
     for (uint32_t k = 0; k < o->n_sides; k++)
         wanted[k] = (struct lock_wait){o->sides[k].wanted,
-                                       names_the_lock(ev->a->trace, o->sides[k].wanted_at)};
+                                       names_the_lock(ev->a->trace, o->sides[k].wanted_at), false};
     rule_say_thread(f, ev, s->thread);
     rule_say(f, " takes ");
     rule_say_lock_among(f, ev, wanted, o->n_sides, i);

@@ -109,8 +109,8 @@ void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *
 void rule_say_thread(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
 void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t group);
 
-/* A lock by the field that holds it, where the code at which a thread waits for it says so; else by
- * its class. */
+/* A lock by the field that holds it, where the code at which a thread waits for it says so (0: at
+ * any place); else by its class. */
 void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lock,
                    stack_id waits_at);
 
@@ -118,6 +118,7 @@ void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lo
 struct lock_wait {
     lock_id lock;
     stack_id at;
+    bool called; /* a method of it is called there: what that locks inside is something else */
 };
 void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
                          const struct lock_wait *v, size_t n, size_t i);
@@ -147,6 +148,10 @@ bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
 /* The finding about the resource that a lock is, once it is made; else NULL.  One cause, one
  * finding: other problems of the lock are reported there. */
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock);
+
+/* The finding that says of a thread's pool that all wait for its threads, or that they all are busy;
+ * NULL: there is none. */
+struct rule_finding *rule_of_pool(struct evidence *ev, uint32_t thread);
 
 /* Whether a finding about a resource says that its holders mostly do this at this place: one cause,
  * one finding. */

@@ -154,11 +154,22 @@ static bool grows(const struct evidence *ev, const struct filled *q)
            rule_permille(q->waited, taken - q->n[TAKES][0]) <= WAITED_PERMILLE;
 }
 
+/* Where most of it is done. */
+static stack_id most_at(const struct filling *q, const struct filled *of, enum side side)
+{
+    const struct use *v = q->uses.v, *most = NULL;
+    for (size_t i = 0; i < q->uses.n; i++)
+        if (v[i].lock == of->lock && v[i].side == side && (!most || v[i].n > most->n))
+            most = &v[i];
+    return (stack_id){most ? most->stack : 0};
+}
+
 /* "4 threads of web", and where they mostly are. */
 static void say_side(struct rule_finding *f, const struct evidence *ev, const struct filling *q,
                      const struct filled *of, enum side side)
 {
-    const struct use *v = q->uses.v, *most = NULL;
+    const struct use *v = q->uses.v;
+    stack_id most = most_at(q, of, side);
     uint32_t n = 0, last = 0;
     bool one_pool = true;
     char name[LABEL_MAX] = "";
@@ -168,10 +179,9 @@ static void say_side(struct rule_finding *f, const struct evidence *ev, const st
         n += v[i].thread != last;
         one_pool &= !last || resource_same_pool(ev->a, last, v[i].thread);
         last = v[i].thread;
-        most = !most || v[i].n > most->n ? &v[i] : most;
         rule_add_thread(f, ev, last);
     }
-    if (!most)
+    if (!n)
         return;
     if (one_pool)
         resource_called_pool(ev->a, last, name, sizeof name);
@@ -180,8 +190,8 @@ static void say_side(struct rule_finding *f, const struct evidence *ev, const st
     else
         rule_say(f, "%u threads%s%s", n, *name ? " of " : "", name);
     rule_say(f, side == PUTS ? n == 1 ? " puts" : " put" : n == 1 ? " takes" : " take");
-    rule_say_place(f, ev, " in ", (stack_id){most->stack});
-    rule_add_stack(f, (stack_id){most->stack});
+    rule_say_place(f, ev, " in ", most);
+    rule_add_stack(f, most);
 }
 
 /* How long its elements waited in it, if it grew evenly. */
@@ -193,7 +203,7 @@ static uint64_t waited(uint64_t elements, uint64_t ns)
 
 static void tell(struct evidence *ev, const struct filling *q, const struct filled *of)
 {
-    char name[LABEL_MAX], number[16];
+    const struct lock_wait w = {{of->lock}, most_at(q, of, PUTS), true};
     uint64_t put = sum(of->n[PUTS]), taken = sum(of->n[TAKES]), used = of->to - of->from;
     struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, waited(put - taken, used));
     if (!f)
@@ -201,12 +211,9 @@ static void tell(struct evidence *ev, const struct filling *q, const struct fill
     f->from = of->from;
     f->to = of->to;
     rule_add_lock(f, (lock_id){of->lock});
-    label_class(
-        trace_class(ev->a->trace, trace_lock(ev->a->trace, (lock_id){of->lock})->class_)->signature,
-        name, sizeof name);
-    label_lock_number(ev->a->trace, (lock_id){of->lock}, number, sizeof number);
-    rule_say(f, "%s (object %s) grows: %s elements were put and %s taken in %s", name, number,
-             human_count(put).text, human_count(taken).text, human_time(used).text);
+    rule_say_lock_among(f, ev, &w, 1, 0);
+    rule_say(f, " grows: %s elements were put and %s taken in %s", human_count(put).text,
+             human_count(taken).text, human_time(used).text);
     rule_line(f, CARD_PLAIN);
     say_side(f, ev, q, of, PUTS);
     rule_line(f, CARD_CONSUMER);

@@ -131,6 +131,19 @@ struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock)
     return NULL;
 }
 
+struct rule_finding *rule_of_pool(struct evidence *ev, uint32_t thread)
+{
+    struct rule_finding *v = (void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++) {
+        const struct resource *r = v[i].resource;
+        bool busy = r && (r->kind == RESOURCE_IO ? r->none_free != 0
+                                                 : r->kind == RESOURCE_ANSWERS && r->one_pool);
+        if (busy && r->holder && resource_same_pool(ev->a, r->holder, thread))
+            return &v[i];
+    }
+    return NULL;
+}
+
 bool rule_resource_is(const struct evidence *ev, enum resource_kind kind, stack_id stack)
 {
     const struct contexts *c = &ev->a->timeline.contexts;

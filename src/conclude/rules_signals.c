@@ -112,19 +112,6 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
     }
 }
 
-/* Any of the places at which threads wait on it says what it is called. */
-static void say_lock(struct rule_finding *f, const struct evidence *ev, const struct signals *s)
-{
-    const struct timeline *t = &ev->a->timeline;
-    stack_id at = {0};
-    for (uint32_t i = 1; i < t->contexts.n && !at.v; i++) {
-        const struct context *x = timeline_context(t, i);
-        if (x->what == STATE_WAITING && x->lock.v == s->lock.v)
-            at = x->stack;
-    }
-    rule_say_lock(f, ev, s->lock, at);
-}
-
 /* Whether the finding about the lock says it: the threads that are woken for nothing queue
  * there. */
 static bool said_of_resource(struct evidence *ev, const struct signals *s)
@@ -150,7 +137,7 @@ void rule_notify_storm(struct evidence *ev)
         if (!f)
             return;
         add_ids(f, ev, s);
-        say_lock(f, ev, s);
+        rule_say_lock(f, ev, s->lock, (stack_id){0});
         rule_say(f, ": %s notifyAll() calls woke threads %s times; %s wake-ups (%u %%) were wasted",
                  human_count(s->notify_all).text, human_count(s->woken[1]).text,
                  human_count(s->futile[1]).text, rule_permille(s->futile[1], s->woken[1]) / 10);
@@ -172,7 +159,7 @@ void rule_futile_wakeups(struct evidence *ev)
         if (!f)
             return;
         add_ids(f, ev, s);
-        say_lock(f, ev, s);
+        rule_say_lock(f, ev, s->lock, (stack_id){0});
         rule_say(f,
                  ": %s of %s notify() wake-ups (%u %%) were wasted: the thread went back to "
                  "waiting within 10 µs",

@@ -103,7 +103,7 @@ static void lock_name(const struct evidence *ev, struct lock_wait w, char *out, 
 {
     const struct lock_set *all = &ev->a->locks;
     const char *signature = all->groups[lock_set_group(all, w.lock)].signature;
-    bool inside = lock_taken_inside(ev->a->trace, w.at).v != 0;
+    bool inside = !w.called && lock_taken_inside(ev->a->trace, w.at).v;
     const char *field =
         inside || resource_class_of_entry(signature) ? NULL : field_of_lock(&ev->fields, w.at);
     resource_lock_name(ev->a, w.lock, w.at, field, out, n);
@@ -129,10 +129,22 @@ void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
         rule_say(f, "%s", name);
 }
 
+/* Where a thread waits for it; 0: none does. */
+static stack_id any_place(const struct timeline *t, lock_id lock)
+{
+    for (uint32_t i = 1; i < t->contexts.n && lock.v; i++) {
+        const struct context *x = timeline_context(t, i);
+        if (x->lock.v == lock.v && x->what < STATE_LIMIT && x->stack.v)
+            return x->stack;
+    }
+    return (stack_id){0};
+}
+
 void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lock,
                    stack_id waits_at)
 {
-    const struct lock_wait w = {lock, waits_at};
+    const struct lock_wait w = {lock, waits_at.v ? waits_at : any_place(&ev->a->timeline, lock),
+                                false};
     rule_say_lock_among(f, ev, &w, 1, 0);
 }
 
