@@ -31,11 +31,11 @@ static void begin(void)
     queue = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/LinkedBlockingQueue;"));
     puts_in = builder_stack(&b, "java.util.concurrent.LinkedBlockingQueue.put:1 shop.Web.click:8 "
                                 "shop.Main.main:3");
-    builder_def(&b, &(struct def){.kind = DEF_site,
-                                  .site = {.id = 1,
-                                           .method = {b.n_methods},
-                                           .bci = 8,
-                                           .from = {field, strlen(field)}}});
+    builder_def(
+        &b,
+        &(struct def){
+            .kind = DEF_site,
+            .site = {.id = 1, .method = {b.n_methods}, .bci = 8, .from = {field, strlen(field)}}});
     takes_in = builder_stack(&b, "java.util.concurrent.LinkedBlockingQueue.take:1 "
                                  "shop.Writer.run:6 java.lang.Thread.run:1");
 }
