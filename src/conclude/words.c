@@ -138,6 +138,14 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
 }
 
+/* Answers for which requests queue before a thread begins with them; of those that are passed on
+ * that is unknown. */
+static bool is_queue_for_answers(const struct resource *r)
+{
+    return r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
+           rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE;
+}
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -166,8 +174,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? "; all about " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
                  resource_is_brief(r) ? " after the start" : "");
-    if (r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
-        rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE && !is_starved(f)) {
+    if (is_queue_for_answers(r) && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
@@ -435,6 +442,16 @@ static void say_path(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, " (%u %% of it through the last owner seen)", seen);
 }
 
+/* A pool of several threads, none of which is free, that mostly wait for input: a further one would
+ * use no processor.  One thread alone may be alone for the order of what it does. */
+static bool is_small_pool(const struct resource *r)
+{
+    if (r->kind == RESOURCE_IO)
+        return r->none_free && r->n_threads > 1 && r->doing->does == DOES_INPUT;
+    return is_queue_for_answers(r) && r->one_pool && r->n_holders > 1 && r->n_doing &&
+           r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
+}
+
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -446,6 +463,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return strstr(ev->a->locks.groups[r->group].signature, "$FairSync")
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                    : "take the lock less often and do more work each time";
+    if (is_small_pool(r))
+        return "give the pool more threads, or make the other end answer faster";
     const struct activity *x = r->doing;
     bool taken = (r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
                  strncmp(resource_role(r, ev->a), "loading", 7) != 0;

@@ -34,7 +34,7 @@ judge() {
     }
     / cpu_sample / && $2 == "burner" {
         if (!/ error=0/) lost_samples++
-        else if (/ at=(Facts|java|jdk|lib|ld-|\[)/) samples++
+        else if (/ at=(Facts|Sync|java|jdk|lib|ld-|\[)/) samples++ # Sync: the thread begins in it
         else print "wrong stack: " $0
     }
     END {

@@ -2764,10 +2764,13 @@ static const struct resource *pool_that_reads(bool idle)
     return f->resource;
 }
 
+#define MORE_THREADS "try: give the pool more threads, or make the other end answer faster"
+
 Test(resources, a_pool_of_which_all_threads_read_is_busy)
 {
     const struct resource *r = pool_that_reads(false);
     cr_assert_gt(r->none_free, 450000000);
+    cr_assert_not_null(strstr(finding_of("waits-for-io")->text, MORE_THREADS));
     cr_assert_str_eq(resource_role(r, a), "thread pool");
 }
 
@@ -2842,7 +2845,54 @@ Test(resources, a_pool_with_an_idle_thread_is_not_busy)
 {
     const struct resource *r = pool_that_reads(true);
     cr_assert_eq(r->none_free, 0);
+    cr_assert_null(strstr(finding_of("waits-for-io")->text, "try"));
     cr_assert_str_eq(resource_role(r, a), "input");
+}
+
+/* Two threads of a pool answer eight, each four one after the other, and read or compute for it. */
+static const char *text_of_pool_that_answers(const char *frames, uint32_t flags)
+{
+    const thread_id who[] = {ann,
+                             bob,
+                             cat,
+                             dan,
+                             builder_thread(&b, "eve"),
+                             builder_thread(&b, "fay"),
+                             builder_thread(&b, "gus"),
+                             builder_thread(&b, "hal")};
+    const thread_id pool[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    stack_id idle = builder_stack(&b, TASKS);
+    for (uint64_t round = 0; round < 5; round++) {
+        uint64_t from = 1000000 + round * 130000000;
+        for (uint64_t i = 0; i < ARRAY_LEN(who); i++) {
+            if (i < 2)
+                parks(pool[i], who[i], from - 500000, from - 1000, (lock_id){0}, idle, other_stack);
+            gets(who[i], pool[i % 2], from, from + 30000000 * (i / 2 + 1),
+                 GET "shop.Desk.place:30");
+        }
+        for (uint64_t k = 1; k < 24; k++)
+            for (int i = 0; i < 2; i++)
+                look(pool[i], from + k * 5000000 + 100, frames, flags);
+    }
+    run(660000000);
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    return f->text;
+}
+
+Test(resources, more_threads_would_help_who_waits_for_a_pool_that_reads)
+{
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE);
+    cr_assert_not_null(strstr(text, MORE_THREADS), "%s", text);
+}
+
+Test(resources, more_threads_do_not_help_who_waits_for_a_pool_that_computes)
+{
+    const char *text = text_of_pool_that_answers("shop.Desk.price:7 shop.Desk$Task.run:5", 0);
+    cr_assert_not_null(strstr(text, "requests queue for "), "%s", text);
+    cr_assert_null(strstr(text, "try"), "%s", text);
 }
 
 /* dan has nothing to do until just before he gives what ann waits for. */
