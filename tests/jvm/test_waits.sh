@@ -151,7 +151,8 @@ other 1 0 false"
     same "$(report '.queues | map(select(.class == "java.lang.Object")) | "\(length) \(.[0].queue_ns >= 290000000)"')" "1 true"
     same "$(report '.pool_waits[] | select(.from == "waiter" and .to == "notifier") | .ns >= 290000000')" true
     report '.findings[].text' >texts
-    grep -qE "; held by notifier( \(9[0-9] %\))?, " texts || fail "$(cat texts)" # for a moment the other one held it
+    # For a moment the other one held it, and may have waited for a processor then.
+    grep -qE "; held by notifier( \([7-9][0-9] %\))?, " texts || fail "$(cat texts)"
     grep -qE "% of the time computing.*; Retaken.spin \(Retaken.java:" texts || fail "$(cat texts)"
 }
 
