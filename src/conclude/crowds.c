@@ -4,7 +4,9 @@
  *     a crowd = more than CROWD objects of one class, waited for at one place
  * except objects that have CROWD_OWN_PERCENT of these waits each, and those that are not part of a
  * crowd at another place: one lock may be among many.  Of the entries of a map, as a cache has them,
- * two are a crowd: who loads them is the same for all; one that has nearly all waits is its own. */
+ * two are a crowd: who loads them is the same for all; one that has nearly all waits is its own.
+ * So are two permits for each of which one thread alone waits, as a database's sessions do, each at a
+ * latch of its own until the others let it go on: it is the place that they contend for. */
 #include "base/err.h"
 #include "conclude/resource_parts.h"
 
@@ -19,7 +21,7 @@ struct place_sum {
     struct crowd_place key; /* the key ends here */
     uint64_t waits;
     uint32_t objects;
-    bool entries;
+    struct crowd_kind kind;
 };
 
 struct member {
@@ -40,7 +42,7 @@ void crowds_fini(struct crowds *c)
 }
 
 int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits,
-               bool entry)
+               struct crowd_kind kind)
 {
     struct place_sum *p = keyed_put(&c->places, at);
     if (!p)
@@ -52,18 +54,25 @@ int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, u
         return -ENOMEM;
     p->objects += !m->waits;
     p->waits += waits;
-    p->entries = entry;
+    p->kind = kind;
     m->waits += waits;
     return 0;
 }
 
 static bool is_of_crowd(const struct place_sum *p, uint64_t waits)
 {
-    uint64_t percent = p->entries ? ENTRY_OWN_PERCENT : CROWD_OWN_PERCENT;
-    return p->objects > (p->entries ? 1 : CROWD) && waits * 100 < p->waits * percent;
+    bool entries = p->kind.entries;
+    uint64_t percent = entries ? ENTRY_OWN_PERCENT : CROWD_OWN_PERCENT;
+    return p->objects > (entries ? 1 : CROWD) && waits * 100 < p->waits * percent;
 }
 
-void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own)
+/* One thread alone waits for it, and another one for another of them. */
+static bool is_threads_own(const struct place_sum *p, const struct crowd_object *of)
+{
+    return p->kind.permits && p->objects > 1 && of->thread != CROWD_SEVERAL;
+}
+
+void crowds_settle(const struct crowds *c, const struct crowd_object *of, bool *own)
 {
     const struct place_sum *places = c->places.v;
     const struct member *v = c->members.v;
@@ -72,8 +81,9 @@ void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own)
     /* With few waits it has to be alone at each place; an entry is one at whatever place. */
     for (size_t i = 0; i < c->members.n; i++) {
         const struct place_sum *p = &places[v[i].place];
-        if ((waits[v[i].object] < OBJECT_WAITS && p->objects > 1) ||
-            (p->entries && is_of_crowd(p, v[i].waits)))
+        const struct crowd_object *x = &of[v[i].object];
+        if ((x->waits < OBJECT_WAITS && p->objects > 1) || is_threads_own(p, x) ||
+            (p->kind.entries && is_of_crowd(p, v[i].waits)))
             own[v[i].object] = false;
     }
 }

@@ -391,6 +391,7 @@ static int decide(struct analysis *a)
     f.waited = calloc(n, sizeof *f.waited);
     f.want = calloc(n, sizeof *f.want);
     f.pools = calloc(n, sizeof *f.pools);
+    f.only = calloc(n, sizeof *f.only);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
@@ -401,8 +402,8 @@ static int decide(struct analysis *a)
     keyed_init(&f.found, sizeof(struct finder_key), sizeof(struct finder_found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
-                     f.want && f.pools && f.own && f.uses && f.frames && f.queues && out->calls &&
-                     f.of[0] && f.of[1]
+                     f.want && f.pools && f.only && f.own && f.uses && f.frames && f.queues &&
+                     out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -413,6 +414,7 @@ static int decide(struct analysis *a)
     free(f.waited);
     free(f.want);
     free(f.pools);
+    free(f.only);
     free(f.own);
     free(f.uses);
     free(f.frames);

@@ -65,8 +65,9 @@ struct finder {
     uint64_t *waited; /* and for how long */
     uint8_t *want;    /* [contexts.n]: enum want of each */
     uint32_t
-        *pools; /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
-    bool *own;  /* [n_objects]: a resource of its own, not one of a crowd's */
+        *pools;     /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
+    uint32_t *only; /* [contexts.n]: the one thread that waits there; CROWD_SEVERAL; 0: none */
+    bool *own;      /* [n_objects]: a resource of its own, not one of a crowd's */
     uint64_t *of[2];         /* [contexts.n]: ns waited, and in reacquiring a monitor */
     uint32_t *frames;        /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct finder_use *uses; /* [n_objects] */

@@ -143,13 +143,19 @@ static method_id taker(const struct resource *r, const struct analysis *a)
     return inner.v ? inner : r->take;
 }
 
+/* Objects of threads or of requests, at which each waits for its turn: not what they wait for. */
+static bool is_of_nodes(const struct resource *r)
+{
+    return r->kind == RESOURCE_THINGS && !r->lock.v && r->n_objects > 1;
+}
+
 /* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
  * does. */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;
-    return taker(r, a).v &&
-           (sites_is_jdk(signature) || *signature != 'L' || resource_is_of_entry(r, a));
+    return taker(r, a).v && (sites_is_jdk(signature) || *signature != 'L' || is_of_nodes(r) ||
+                             resource_is_of_entry(r, a));
 }
 
 /* What methods and classes between the program and the end of the wait are called, where the
@@ -327,6 +333,16 @@ static method_id asked_of_pool(const struct resource *r, const struct analysis *
     return asked;
 }
 
+/* As programs have it: a CountDownLatch, whose own lock is a CountDownLatch$Sync. */
+static void class_of_program(const char *signature, char *out, size_t n)
+{
+    label_class(signature, out, n);
+    char *nested = strchr(out, '$');
+    size_t len = strlen(out);
+    if (nested && strcmp(out + len - 4, "Sync") == 0)
+        *nested = 0;
+}
+
 static void name_alone(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     const struct known *k = find_known(r, a->trace);
@@ -334,7 +350,7 @@ static void name_alone(const struct resource *r, const struct analysis *a, char 
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
     method_name(a->trace, k && k->pool ? asked_of_pool(r, a, k) : taker(r, a), method,
                 sizeof method);
-    label_class(signature, class_, sizeof class_);
+    class_of_program(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
         return;
     if (r->kind == RESOURCE_IO && r->none_free)
@@ -408,16 +424,6 @@ void resource_key(const struct resource *r, const struct analysis *a, char *out,
     char name[2 * LABEL_MAX];
     name_alone(r, a, name, sizeof name);
     add_role(r, a, name, out, n);
-}
-
-/* As programs have it: a CountDownLatch, whose own lock is a CountDownLatch$Sync. */
-static void class_of_program(const char *signature, char *out, size_t n)
-{
-    label_class(signature, out, n);
-    char *nested = strchr(out, '$');
-    size_t len = strlen(out);
-    if (nested && sites_is_jdk(signature) && strcmp(out + len - 4, "Sync") == 0)
-        *nested = 0;
 }
 
 /* With the JDK's class where that says something. */

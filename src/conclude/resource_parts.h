@@ -125,6 +125,12 @@ struct crowd_place {
     uint32_t kind, take, group; /* as in struct resource */
 };
 
+/* What the objects of a place are: entries of a map (resource_class_of_entry); things of a class
+ * that says so. */
+struct crowd_kind {
+    bool entries, permits;
+};
+
 struct crowds {
     struct keyed places, members;
 };
@@ -132,11 +138,19 @@ struct crowds {
 void crowds_init(struct crowds *c);
 void crowds_fini(struct crowds *c);
 
-/* More than no waits; entry: of a map (resource_class_of_entry).  -ENOMEM. */
+/* More than no waits.  -ENOMEM. */
 int crowds_add(struct crowds *c, const struct crowd_place *at, lock_id object, uint64_t waits,
-               bool entry);
+               struct crowd_kind kind);
 
-/* own[object]: it is a resource of its own; waits: all of each object, wherever. */
-void crowds_settle(const struct crowds *c, const uint32_t *waits, bool *own);
+/* Who waits for an object, wherever. */
+struct crowd_object {
+    uint32_t waits;
+    uint32_t thread; /* CROWD_SEVERAL: not one alone; 0: none */
+};
+
+#define CROWD_SEVERAL UINT32_MAX
+
+/* own[object]: it is a resource of its own; of: of each object. */
+void crowds_settle(const struct crowds *c, const struct crowd_object *of, bool *own);
 
 #endif

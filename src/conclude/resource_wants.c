@@ -146,6 +146,8 @@ int finder_count_waits(struct finder *f)
             for (uint32_t k = 0; k < n; k++) {
                 bool other = f->waits[v[k].context] && f->pools[v[k].context] != pools[thread];
                 f->pools[v[k].context] = other ? 0 : pools[thread];
+                bool several = f->waits[v[k].context] && f->only[v[k].context] != thread;
+                f->only[v[k].context] = several ? CROWD_SEVERAL : thread;
                 f->waits[v[k].context] += (uint32_t)min_u64(span_count(tl, &v[k]), UINT32_MAX);
                 f->waited[v[k].context] += span_len(tl, &v[k]);
             }
@@ -181,32 +183,35 @@ static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, en
     const struct crowd_place at = {kinds[want],
                                    program_library(&f->out->program, x->stack).method.v,
                                    lock_set_group(&f->a->locks, x->lock)};
-    return crowds_add(c, &at, x->lock, f->waits[context],
-                      resource_class_of_entry(f->a->locks.groups[at.group].signature));
+    const char *signature = f->a->locks.groups[at.group].signature;
+    struct crowd_kind kind = {resource_class_of_entry(signature), want == WANT_THINGS};
+    return crowds_add(c, &at, x->lock, f->waits[context], kind);
 }
 
 /* Which objects are resources of their own. */
 int finder_part_crowds(struct finder *f)
 {
     const struct contexts *all = &f->a->timeline.contexts;
-    uint32_t *waits = calloc(f->a->locks.n_objects + 1, sizeof *waits);
+    struct crowd_object *of = calloc(f->a->locks.n_objects + 1, sizeof *of);
     struct crowds c;
-    int rc = waits ? 0 : -ENOMEM;
+    int rc = of ? 0 : -ENOMEM;
     crowds_init(&c);
     for (uint32_t i = 1; i < all->n && rc == 0; i++) {
         const struct context *x = &all->v[i];
         if (!x->lock.v || x->lock.v >= f->a->locks.n_objects || !f->waits[i])
             continue;
-        waits[x->lock.v] += f->waits[i];
+        struct crowd_object *o = &of[x->lock.v];
+        o->waits += f->waits[i];
+        o->thread = o->thread && o->thread != f->only[i] ? CROWD_SEVERAL : f->only[i];
         if (f->want[i] != WANT_NOTHING && f->want[i] != WANT_ANSWER)
             rc = add_to_crowd(f, &c, i, f->want[i]);
         if (rc == 0 && wants_again(f, i) == WANT_OWNED)
             rc = add_to_crowd(f, &c, i, WANT_OWNED);
     }
     if (rc == 0)
-        crowds_settle(&c, waits, f->own);
+        crowds_settle(&c, of, f->own);
     crowds_fini(&c);
-    free(waits);
+    free(of);
     return rc;
 }
 

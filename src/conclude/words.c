@@ -71,7 +71,7 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     if (r->none_free)
         rule_say(f, ": all %s threads busy for %s", human_count(r->n_threads).text,
                  human_time(r->none_free).text);
-    if (r->at_once && resource_is_taken(r, ev->a))
+    if (r->at_once > !r->all_known && resource_is_taken(r, ev->a)) /* one at least says nothing */
         rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
 }
 

@@ -2079,7 +2079,7 @@ static void passes_on_work(const char *peer, uint64_t works_ms, const char *pool
                  "java.util.concurrent.ThreadPoolExecutor.runWorker:9",
                  SAMPLE_IDLE);
         for (uint64_t k = 1; k <= 3; k++)
-            look(dan, (30 * round + k * 10) * MS,
+            look(dan, (30 * round + k * 10) * 1000000,
                  "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
                  "com.fast.Loop.run:3",
                  SAMPLE_IDLE);
@@ -2391,6 +2391,47 @@ static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_
     ADD(&b, who.v, who, from, park_enter, .lock = on, .stack = waits);
     ADD(&b, by.v, by, to - 1000, unpark, .target = who, .stack = gives);
     ADD(&b, who.v, who, to, park_exit, .lock = on);
+}
+
+/* Each thread waits at a latch, of its own or one for all, until the one before has done with what
+ * all want. */
+static void wait_in_turn(bool own)
+{
+    const thread_id who[] = {ann, bob, cat};
+    class_id latch = builder_class(&b, "Lorg/db/Latch$Sync;");
+    lock_id of[] = {builder_lock(&b, latch), builder_lock(&b, latch), builder_lock(&b, latch)};
+    stack_id waits = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                       "java.util.concurrent.locks.AbstractQueuedSynchronizer."
+                                       "acquireSharedInterruptibly:2 org.db.Session.execute:5 "
+                                       "shop.Desk.place:9 shop.Main.main:3");
+    stack_id gives =
+        builder_stack(&b, "org.db.Session.commit:6 shop.Desk.done:11 shop.Main.main:3");
+    for (uint64_t i = 0; i < 30; i++)
+        parks(who[i % 3], who[(i + 2) % 3], (30 * i + 1) * 1000000, (30 * i + 60) * 1000000,
+              of[own ? i % 3 : 0], waits, gives);
+    run(UINT64_C(1000) * 1000000);
+}
+
+Test(resources, things_at_which_one_thread_each_waits_are_one_resource)
+{
+    char name[LABEL_MAX];
+    wait_in_turn(true);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].count, 30);
+    cr_assert_eq(all.v[0].n_threads, 3);
+    cr_assert_eq(all.v[0].lock.v, 0);
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "Session.execute");
+}
+
+Test(resources, a_thing_at_which_several_threads_wait_is_its_own)
+{
+    char name[LABEL_MAX];
+    wait_in_turn(false);
+    cr_assert_eq(all.n, 1);
+    cr_assert_neq(all.v[0].lock.v, 0);
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "org.db.Latch");
 }
 
 /* The last one at a barrier is who the others wait for, though all are of one pool. */
