@@ -22,7 +22,7 @@ static const uint64_t PAUSE_FIRST = 5000000, PAUSE_MOST = 200000000;
 static const uint64_t OTHERS_TURN = 1000000000; /* for whom the trigger file already is */
 /* A signal that finds the trigger file gone makes the JVM print a thread dump: it is given this
  * time, though the caller's be over. */
-static const uint64_t QUIT_TURN = 1000000000;
+static const uint64_t QUIT_TURN = 5000000000;
 
 /* --- the answer ------------------------------------------------------------------------------- */
 

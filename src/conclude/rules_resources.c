@@ -17,7 +17,8 @@ enum {
     WARNING_QUEUE_PERMILLE = 100,    /* below that it is a note, */
     WARNING_OF_THEIRS_PERMILLE = 50, /* or below that */
     CONTENDED_PATH_PERMILLE = 20,
-    CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait */
+    CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait, */
+    CLASSES_OF_THEIRS_PERMILLE = 100,  /* or for a class of which all wait once, as at a start */
     STARVED_PERMILLE = 500,
     /* of its time a pool waits for itself */
 };
@@ -70,9 +71,11 @@ static bool is_contended(const struct evidence *ev, const struct resource *r)
         return false;
     if (path_permille(ev, r) >= CONTENDED_PATH_PERMILLE)
         return true;
+    bool start = resource_is_of_classes(r, ev->a) && resource_is_brief(r);
     return rule_permille(harm_of(r), ev->resource_ns) >= CONTENDED_SHARE_PERMILLE &&
            rule_permille(harm_of(r), ev->length) >= CONTENDED_QUEUE_PERMILLE &&
-           resource_permille(r) >= CONTENDED_OF_THEIRS_PERMILLE;
+           resource_permille(r) >=
+               (start ? CLASSES_OF_THEIRS_PERMILLE : CONTENDED_OF_THEIRS_PERMILLE);
 }
 
 /* The one whose finding speaks of it, too. */
