@@ -15,6 +15,7 @@ static const struct {
     {"Finalizer", SYSTEM, false, false},
     {"Signal Dispatcher", SYSTEM, false, false},
     {"Attach Listener", SYSTEM, false, false},
+    {"orca control", SYSTEM, false, false}, /* while a command asks the agent something */
     {"Notification Thread", SYSTEM, false, false},
     {"Service Thread", SYSTEM, false, false},
     {"Monitor Deflation Thread", SYSTEM, false, false},

@@ -511,8 +511,8 @@ test_duration() {
             good_trace complete
             bytes=$(value bytes)
             kill -0 "$jvm" || fail "the JVM has ended"
-            events -k wait_open,sleep_enter
-            [ "$(matching '^[^ ]* main sleep_enter ')" = 0 ] || break
+            events -k wait_open
+            [ "$(matching '^[^ ]* main wait_open kind=sleep_enter ')" = 0 ] || break
             end_with TERM 143
         done
         same "$control $(matching "^[^ ]* main wait_open kind=sleep_enter ")" "$control 1"

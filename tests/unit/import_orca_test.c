@@ -780,7 +780,8 @@ Test(import_orca, threads_of_the_jvm_are_known_by_name_and_that_nobody_started_t
                                    "1.1,ThreadStart,00000004,00000005,0\n"
                                    "1.1,ThreadStart,00000004,00000006,0\n"
                                    "1.2,ThreadStarted,00000005,Common-Cleaner\n"
-                                   "1.2,ThreadStarted,00000006,Finalizer\n",
+                                   "1.2,ThreadStarted,00000006,Finalizer\n"
+                                   "1.3,ThreadStarted,00000007,orca control\n",
                                    "", "", NULL, &err);
     cr_assert_not_null(t, "%s", err.msg);
     static const struct {
@@ -790,7 +791,8 @@ Test(import_orca, threads_of_the_jvm_are_known_by_name_and_that_nobody_started_t
                   {"C2 CompilerThread", ""},
                   {"main", ""},
                   {"Common-Cleaner", "InnocuousThreadGroup"},
-                  {"Finalizer", ""}};
+                  {"Finalizer", ""},
+                  {"orca control", "system"}};
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         const struct trace_thread *th = thread_named(t, wanted[i].name);
         cr_assert_str_eq(th->group, wanted[i].group, "%s", wanted[i].name);

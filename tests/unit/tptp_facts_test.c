@@ -171,7 +171,8 @@ Test(tptp_facts, threads_of_the_jvm_are_known_by_their_names)
 {
     static const char *const jvms[] = {"Finalizer",     "Reference Handler",  "VM Thread",
                                        "GC Thread#12",  "C2 CompilerThread0", "Signal Dispatcher",
-                                       "DestroyJavaVM", "Attach Listener",    "Common-Cleaner"};
+                                       "DestroyJavaVM", "Attach Listener",    "Common-Cleaner",
+                                       "orca control"};
     static const char *const programs[] = {"Finalizers", "GC Thread#x", "worker", "main",
                                            "My Finalizer"};
     struct buf xml = {0};
