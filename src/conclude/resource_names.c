@@ -338,8 +338,8 @@ static void class_of_program(const char *signature, char *out, size_t n)
 {
     label_class(signature, out, n);
     char *nested = strchr(out, '$');
-    size_t len = strlen(out);
-    if (nested && strcmp(out + len - 4, "Sync") == 0)
+    size_t len = nested ? strlen(nested) : 0;
+    if (len > 4 && nested > out && strcmp(nested + len - 4, "Sync") == 0)
         *nested = 0;
 }
 

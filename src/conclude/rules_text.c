@@ -114,13 +114,13 @@ void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
 {
     char name[LABEL_MAX], other[LABEL_MAX], number[16];
     bool alike = false;
-    lock_name(ev, v[i], name, sizeof name); /* never "" */
+    lock_name(ev, v[i], name, sizeof name);
     for (size_t k = 0; k < n && !alike && v[i].lock.v; k++) {
         lock_name(ev, v[k], other, sizeof other);
         alike = v[k].lock.v != v[i].lock.v && strcmp(name, other) == 0;
     }
     size_t end = strlen(name);
-    bool open = alike && name[end - 1] == ')';
+    bool open = alike && end && name[end - 1] == ')';
     label_lock_number(ev->a->trace, v[i].lock, number, sizeof number);
     if (alike)
         rule_say(f, open ? "%.*s, object %s)" : "%.*s (object %s)", (int)(end - open), name,

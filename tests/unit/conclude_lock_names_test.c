@@ -130,6 +130,21 @@ Test(lock_names, classes_as_the_program_has_them)
     EXPECT(text, "ann is parked for Main.notEmpty (ConditionObject) in ");
 }
 
+/* Names that no compiler makes, as a damaged file may have them. */
+Test(lock_names, strange_classes)
+{
+    static const char *const classes[] = {"", "L;", "L$;", "L$Sync;", "La$Sync;", "[", "?"};
+    thread_id who[ARRAY_LEN(classes)];
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        who[i] = builder_thread(&b, "waiter");
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        ADD(&b, who[i].v, who[i], 100 + i, monitor_contended_enter,
+            .lock = builder_lock(&b, builder_class(&b, classes[i])),
+            .owner = who[(i + 1) % ARRAY_LEN(classes)], .stack = stack);
+    analyzed_run(SECOND);
+    EXPECT(text_of("deadlock"), "Deadlock of 7 threads");
+}
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 static void holds(thread_id who, lock_id on, stack_id given_back_at, uint64_t from, uint64_t to)
