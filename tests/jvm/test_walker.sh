@@ -54,7 +54,11 @@ test_small_code_cache() { walking -XX:ReservedCodeCacheSize=16m; }
 
 # Without the methods inlined at a place that is not described, never wrong at all.
 test_truth_only_certain() {
-    run_java signal=50,certain -- Truth "$MS" 3 "$LIBRARY"
+    local ms
+    for ms in "$MS" $((MS * 3)) $((MS * 9)); do # beside other programs there are fewer signals
+        run_java signal=50,certain -- Truth "$ms" 3 "$LIBRARY"
+        [ "$(value truth_near)" -lt 3 ] || break
+    done
     at_least truth_near 3
     at_most truth_wrong 0
     at_most truth_near_wrong 0
