@@ -70,6 +70,16 @@ static enum frame_part nmethod_part(const struct nmethod *nm, bool linker, const
     return part;
 }
 
+/* Whether a call leads into a stub of its own nmethod: to the interpreter, where it was decided what
+ * runs.  A method that the interpreter left for code compiled on the stack (OSR) has such a caller. */
+static bool is_own_stub(const struct run *r, uintptr_t return_pc, uintptr_t at,
+                        const struct nmethod *own)
+{
+    struct nmethod nm = *own;
+    return return_pc >= nm.blob.code_begin && return_pc < nm.blob.code_end &&
+           at != nm.blob.code_begin && nmethod_read_entries(r->l, &nm) && at != nm.verified_entry;
+}
+
 /* Whether the call behind a return address may have called this method: a direct call of another
  * one says that a frame was passed over. */
 static bool may_have_called(const struct run *r, uintptr_t return_pc, const struct nmethod *callee)
@@ -80,7 +90,8 @@ static bool may_have_called(const struct run *r, uintptr_t return_pc, const stru
     if (!at || in_interpreter(r->l, return_pc) || !codecache_find(r->l, at, &b) ||
         b.kind != BLOB_NMETHOD || !nmethod_read(r->l, &b, &target))
         return true;
-    return target.method == callee->method || (b.native && method_is_linker(r->l, target.method));
+    return target.method == callee->method || (b.native && method_is_linker(r->l, target.method)) ||
+           is_own_stub(r, return_pc, at, &target);
 }
 
 static int interrupted_nmethod(struct run *r, const struct blob *b, struct cursor *c)
