@@ -69,6 +69,13 @@ test_truth_interpreted() { truth -Xint; }
 test_truth_c1() { truth -XX:TieredStopAtLevel=1; }
 test_truth_c2() { truth -XX:-TieredCompilation; }
 
+# The caller has called the interpreter, by a stub of its own code; now the method is compiled.
+test_compiled_on_the_stack() {
+    run_java signal=50 -Xbatch -XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Osr::loop -- Osr "$MS"
+    at_least both 100
+    [ $(($(value agct_only) * 100)) -le "$(value both)" ] || fail "$(value agct_only) only by AsyncGetCallTrace, $(value both) by both"
+}
+
 test_redefined() {
     run_java sync,signal=200,redefine -- Walking "$MS"
     at_least redefined 10
