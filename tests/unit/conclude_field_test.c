@@ -7,7 +7,6 @@
 #include <string.h>
 
 static struct trace_builder b;
-static uint32_t n_sites;
 static struct trace *t;
 static struct program program;
 static struct field_sites sites;
@@ -17,7 +16,6 @@ static void begin(void)
 {
     builder_init(&b);
     builder_info(&b, "sun.java.command", "shop.Main");
-    n_sites = 0;
 }
 
 /* The frames of a new stack, whose methods are all new; their ids follow one another. */
@@ -29,12 +27,7 @@ static stack_id at(const char *frames, method_id *first)
 
 static void site(method_id first, uint32_t frame, uint32_t bci, const char *from)
 {
-    struct def d = {.kind = DEF_site,
-                    .site = {.id = ++n_sites,
-                             .method = {first.v + frame},
-                             .bci = bci,
-                             .from = {from, strlen(from)}}};
-    builder_def(&b, &d);
+    builder_site(&b, (method_id){first.v + frame}, bci, from);
 }
 
 static const char *text_of(const char *field, bool simple)
@@ -132,13 +125,7 @@ Test(field, the_receiver_of_a_synchronized_method)
 {
     method_id m;
     begin();
-    class_id stock = builder_class(&b, "Lshop/Stock;");
-    builder_method(&b, stock, "reserve", 0x20);
-    stack_id s = at("shop.Stock.reserve:0 shop.Desk.place:9", &m);
-    /* the one that builder_stack has made is not synchronized: a definition anew */
-    struct def d = {.kind = DEF_method,
-                    .method = {.id = m, .class_ = stock, .name = {"reserve", 7}, .flags = 0x20}};
-    builder_def(&b, &d);
+    stack_id s = at("shop.Stock.reserve:=0 shop.Desk.place:9", &m);
     site(m, 1, 9, "reserve;fshop/Desk.stock");
     cr_assert_str_eq(ask(s, field_of_lock), "shop.Desk.stock");
 }

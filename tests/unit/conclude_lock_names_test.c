@@ -7,24 +7,14 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static uint32_t n_sites;
+TestSuite(lock_names, .init = analyzed_begin, .fini = analyzed_end);
 
-static void begin(void)
+/* A stack whose outermost method is new, and what its code there does the call on. */
+static stack_id stack_of(const char *frames, uint32_t bci, const char *from)
 {
-    analyzed_begin();
-    n_sites = 0;
-}
-
-TestSuite(lock_names, .init = begin, .fini = analyzed_end);
-
-/* What the code of a place does it on: the method is the one whose number the stack's first frame
- * has, and those behind it. */
-static void site(method_id method, uint32_t bci, const char *from)
-{
-    struct def d = {
-        .kind = DEF_site,
-        .site = {.id = ++n_sites, .method = method, .bci = bci, .from = {from, strlen(from)}}};
-    builder_def(&b, &d);
+    stack_id made = builder_stack(&b, frames);
+    builder_site(&b, (method_id){b.n_methods}, bci, from);
+    return made;
 }
 
 #define LOCK_OF(caller)                                                                            \
@@ -42,6 +32,14 @@ static void parks(thread_id who, uint64_t time, lock_id on, thread_id owner, sta
     ADD(&b, who.v, who, time, park_enter, .lock = on, .owner = owner, .stack = where);
 }
 
+/* All threads, for two locks in turn. */
+static void all_park(lock_id one, stack_id at_one, lock_id two, stack_id at_two)
+{
+    const thread_id all[] = {ann, bob, cat, dan};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        parks(all[i], 100 + i, i % 2 ? two : one, (thread_id){0}, i % 2 ? at_two : at_one);
+}
+
 static const char *text_of(const char *rule)
 {
     const struct rule_finding *f = finding_of(rule);
@@ -54,8 +52,7 @@ static const char *text_of(const char *rule)
 Test(lock_names, a_deadlock_of_an_arrays_elements)
 {
     lock_id one = reentrant(), two = reentrant();
-    stack_id moves = builder_stack(&b, LOCK_OF("shop.Bank.move:9"));
-    site((method_id){b.n_methods}, 9, "lock;fshop/Bank.accounts[]");
+    stack_id moves = stack_of(LOCK_OF("shop.Bank.move:9"), 9, "lock;fshop/Bank.accounts[]");
     parks(ann, 100, one, bob, moves);
     parks(bob, 200, two, ann, moves);
     analyzed_run(SECOND);
@@ -70,10 +67,8 @@ Test(lock_names, a_deadlock_of_an_arrays_elements)
 Test(lock_names, a_deadlock_of_two_fields)
 {
     lock_id one = reentrant(), two = reentrant();
-    stack_id left = builder_stack(&b, LOCK_OF("shop.Bank.left:9"));
-    site((method_id){b.n_methods}, 9, "lock;fshop/Bank.in");
-    stack_id right = builder_stack(&b, LOCK_OF("shop.Bank.right:10"));
-    site((method_id){b.n_methods}, 10, "lock;fshop/Bank.out");
+    stack_id left = stack_of(LOCK_OF("shop.Bank.left:9"), 9, "lock;fshop/Bank.in");
+    stack_id right = stack_of(LOCK_OF("shop.Bank.right:10"), 10, "lock;fshop/Bank.out");
     parks(ann, 100, one, bob, left);
     parks(bob, 200, two, ann, right);
     analyzed_run(SECOND);
@@ -98,13 +93,11 @@ Test(lock_names, what_threads_that_are_stuck_wait_for)
 {
     lock_id latch =
         builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/CountDownLatch$Sync;"));
-    stack_id waits = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
-                                       "java.util.concurrent.CountDownLatch.await:2 "
-                                       "shop.Main.finish:7");
-    site((method_id){b.n_methods}, 7, "await;sshop/Main.done");
-    const thread_id all[] = {ann, bob, cat, dan};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        parks(all[i], 100 + i, latch, (thread_id){0}, waits);
+    stack_id waits = stack_of("java.util.concurrent.locks.LockSupport.park:1 "
+                              "java.util.concurrent.CountDownLatch.await:2 "
+                              "shop.Main.finish:7",
+                              7, "await;sshop/Main.done");
+    all_park(latch, waits, latch, waits);
     analyzed_run(SECOND);
     EXPECT(text_of("stuck"),
            "ann is parked for Main.done (CountDownLatch) in Main.finish (Main.java:7); ");
@@ -116,14 +109,12 @@ Test(lock_names, classes_as_the_program_has_them)
     class_id latch = builder_class(&b, "Ljava/util/concurrent/CountDownLatch$Sync;");
     class_id condition = builder_class(
         &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;");
-    const thread_id all[] = {ann, bob, cat, dan};
     lock_id one = builder_lock(&b, latch), two = builder_lock(&b, condition);
-    stack_id waits = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
-                                       "java.util.concurrent.locks.Condition.await:2 "
-                                       "shop.Main.take:8");
-    site((method_id){b.n_methods}, 8, "await;fshop/Main.notEmpty");
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        parks(all[i], 100 + i, i % 2 ? one : two, (thread_id){0}, i % 2 ? stack : waits);
+    stack_id waits = stack_of("java.util.concurrent.locks.LockSupport.park:1 "
+                              "java.util.concurrent.locks.Condition.await:2 "
+                              "shop.Main.take:8",
+                              8, "await;fshop/Main.notEmpty");
+    all_park(two, waits, one, stack);
     analyzed_run(SECOND);
     const char *text = text_of("stuck");
     EXPECT(text, "bob is parked for java.util.concurrent.CountDownLatch in ");
@@ -169,10 +160,8 @@ static const char *text_of_inversion(lock_id in, stack_id at_in, lock_id out, st
 Test(lock_names, an_inversion_of_two_fields)
 {
     lock_id in = reentrant(), out = reentrant();
-    stack_id at_in = builder_stack(&b, UNLOCK_OF("shop.Bank.left:9"));
-    site((method_id){b.n_methods}, 9, "unlock;fshop/Bank.in");
-    stack_id at_out = builder_stack(&b, UNLOCK_OF("shop.Bank.right:10"));
-    site((method_id){b.n_methods}, 10, "unlock;fshop/Bank.out");
+    stack_id at_in = stack_of(UNLOCK_OF("shop.Bank.left:9"), 9, "unlock;fshop/Bank.in");
+    stack_id at_out = stack_of(UNLOCK_OF("shop.Bank.right:10"), 10, "unlock;fshop/Bank.out");
     const char *text = text_of_inversion(in, at_in, out, at_out);
     EXPECT(text, "ann takes Bank.out (ReentrantLock) while holding Bank.in (ReentrantLock) in ");
     EXPECT(text, "bob takes Bank.in (ReentrantLock) while holding Bank.out (ReentrantLock) in ");
@@ -183,10 +172,8 @@ Test(lock_names, an_inversion_inside_of_synchronized_methods)
 {
     class_id object = builder_class(&b, "Ljava/lang/Object;");
     lock_id in = builder_lock(&b, object), out = builder_lock(&b, object);
-    stack_id at_in = builder_stack(&b, "shop.Bank.left:=3 shop.Desk.run:9");
-    site((method_id){b.n_methods}, 9, "left;fshop/Desk.bank");
-    stack_id at_out = builder_stack(&b, "shop.Bank.right:=4 shop.Till.run:9");
-    site((method_id){b.n_methods}, 9, "right;fshop/Till.bank");
+    stack_id at_in = stack_of("shop.Bank.left:=3 shop.Desk.run:9", 9, "left;fshop/Desk.bank");
+    stack_id at_out = stack_of("shop.Bank.right:=4 shop.Till.run:9", 9, "right;fshop/Till.bank");
     const char *text = text_of_inversion(in, at_in, out, at_out);
     EXPECT(text, "ann takes java.lang.Object (object 5) while holding java.lang.Object (object 4)");
 }
@@ -196,8 +183,8 @@ Test(lock_names, an_inversion_inside_of_synchronized_methods)
 Test(lock_names, a_signal_before_the_wait)
 {
     lock_id mail = builder_lock(&b, builder_class(&b, "Ljava/lang/Object;"));
-    stack_id waits = builder_stack(&b, "java.lang.Object.wait:native shop.Mail.send:7");
-    site((method_id){b.n_methods}, 7, "wait;fshop/Mail.ready");
+    stack_id waits =
+        stack_of("java.lang.Object.wait:native shop.Mail.send:7", 7, "wait;fshop/Mail.ready");
     const thread_id all[] = {ann, bob, cat, dan};
     ADD(&b, dan.v, dan, 3000000, notify, .lock = mail, .stack = other_stack);
     for (size_t i = 0; i < ARRAY_LEN(all); i++)

@@ -22,7 +22,6 @@ static void define(call_id id, const char *method)
 
 static void begin(void)
 {
-    static const char field[] = "put;fshop/Web.clicks";
     analyzed_begin();
     builder_info(&b, "sun.java.command", "shop.Main");
     define(put, "put");
@@ -31,11 +30,7 @@ static void begin(void)
     queue = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/LinkedBlockingQueue;"));
     puts_in = builder_stack(&b, "java.util.concurrent.LinkedBlockingQueue.put:1 shop.Web.click:8 "
                                 "shop.Main.main:3");
-    builder_def(
-        &b,
-        &(struct def){
-            .kind = DEF_site,
-            .site = {.id = 1, .method = {b.n_methods}, .bci = 8, .from = {field, strlen(field)}}});
+    builder_site(&b, (method_id){b.n_methods}, 8, "put;fshop/Web.clicks");
     takes_in = builder_stack(&b, "java.util.concurrent.LinkedBlockingQueue.take:1 "
                                  "shop.Writer.run:6 java.lang.Thread.run:1");
 }

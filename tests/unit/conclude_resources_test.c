@@ -2393,6 +2393,30 @@ static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_
     ADD(&b, who.v, who, to, park_exit, .lock = on);
 }
 
+/* Three threads of 1 s, or of half of that, wait for 90 ms until a class is initialised. */
+static const char *rules_of_a_start(bool half)
+{
+    const thread_id who[] = {ann, bob, cat};
+    lock_id init = builder_lock(&b, builder_class(&b, "[I"));
+    for (size_t i = 0; i < ARRAY_LEN(who); i++) {
+        ADD0(&b, who[i].v, who[i], 1000, thread_start);
+        does_block(who[i], 2000000, 92000000 + i * 1000, init, dan);
+        if (half)
+            ADD0(&b, who[i].v, who[i], 500000000 + i, thread_end);
+    }
+    return rules_of(1000000000);
+}
+
+Test(resources, a_class_that_all_initialise_at_the_start_is_no_finding_below_a_tenth)
+{
+    cr_assert_null(strstr(rules_of_a_start(false), "contended-lock"));
+}
+
+Test(resources, a_class_that_all_initialise_at_the_start_is_one_above)
+{
+    cr_assert_not_null(strstr(rules_of_a_start(true), "contended-lock"));
+}
+
 /* Each thread waits at a latch, of its own or one for all, until the one before has done with what
  * all want. */
 static void wait_in_turn(bool own)
@@ -2865,6 +2889,46 @@ Test(resources, a_pool_that_has_work_all_the_time_is_busy)
         "shop.Desk$Task.run:5 java.util.concurrent.ThreadPoolExecutor.runWorker:4 "
         "java.util.concurrent.ThreadPoolExecutor$Worker.run:3 java.lang.Thread.run:1");
     cr_assert_gt(r->none_free, 450000000);
+}
+
+/* A call of a task, at its begin: by whoever hands it over, and by the thread that runs it. */
+static void calls_task(thread_id who, uint64_t time, call_id call, lock_id task)
+{
+    ADD(&b, who.v, who, time, call_enter, .call = call, .lock = task, .stack = other_stack);
+    ADD(&b, who.v, who, time + 1000, call_exit, .call = call, .lock = task);
+}
+
+static call_id define_call(uint32_t id, const char *class_, const char *method)
+{
+    builder_def(&b, &(struct def){.kind = DEF_call,
+                                  .call = {.id = {id},
+                                           .class_name = {class_, strlen(class_)},
+                                           .method = {method, strlen(method)}}});
+    return (call_id){id};
+}
+
+/* One cause, one card: what its threads wait for, and how long its tasks. */
+Test(resources, a_pool_that_is_busy_says_how_long_its_tasks_queue)
+{
+    call_id execute = define_call(1, "Ljava/util/concurrent/ThreadPoolExecutor;", "execute");
+    call_id runs = define_call(2, "Ljava/util/concurrent/FutureTask;", "run");
+    class_id task = builder_class(&b, "Ljava/util/concurrent/FutureTask;");
+    thread_id first = {b.n_threads + 1}; /* of the pool */
+    for (uint64_t i = 0; i < 40; i++) {
+        lock_id of = builder_lock(&b, task);
+        calls_task(dan, 1000000 + i * 2000, execute, of);
+        calls_task((thread_id){first.v + i % 2}, 60000000 + i * 10000000, runs, of);
+    }
+    const struct resource *r = pool_that_always_reads(
+        READS_IN_TASK
+        "shop.Desk$Task.run:5 java.util.concurrent.ThreadPoolExecutor.runWorker:4 "
+        "java.util.concurrent.ThreadPoolExecutor$Worker.run:3 java.lang.Thread.run:1");
+    const char *text = finding_of("waits-for-io")->text;
+    cr_assert_gt(r->none_free, 450000000);
+    cr_assert_not_null(
+        strstr(text, "; 40 tasks waited 254 ms on average for one of the pool's 2 threads"), "%s",
+        text);
+    cr_assert_null(finding_of("pool-saturation"));
 }
 
 Test(resources, a_librarys_pool_that_has_work_all_the_time_is_busy)

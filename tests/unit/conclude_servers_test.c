@@ -357,12 +357,7 @@ Test(servers, a_class_literal_does_not_hold_what_the_jdk_locks_in_its_methods)
 {
     static const char at[] = "java.util.zip.ZipFile.getEntry:5 java.lang.Class.getResource:6 "
                              "shop.Page.show:9 shop.Load.run:5";
-    struct def d = {.kind = DEF_site,
-                    .site = {.id = 1,
-                             .method = {b.n_methods + 3},
-                             .bci = 9,
-                             .from = {"getResource;cshop/Page", 22}}};
-    builder_def(&b, &d);
+    builder_site(&b, (method_id){b.n_methods + 3}, 9, "getResource;cshop/Page");
     cr_assert_str_eq(title_of_lock(at, at), "lock of ZipFile.getEntry");
 }
 
@@ -373,12 +368,7 @@ Test(servers, a_receiver_does_not_hold_what_the_jdk_locks_deep_inside)
                              "java.util.logging.Logger.log:6 "
                              "org.apache.juli.DirectJDKLog.log:9 shop.Load.run:5";
     char field[LABEL_MAX];
-    struct def d = {.kind = DEF_site,
-                    .site = {.id = 1,
-                             .method = {b.n_methods + 3},
-                             .bci = 9,
-                             .from = {"log;forg/apache/juli/DirectJDKLog.logger", 40}}};
-    builder_def(&b, &d);
+    builder_site(&b, (method_id){b.n_methods + 3}, 9, "log;forg/apache/juli/DirectJDKLog.logger");
     cr_assert_str_eq(title_of_lock(at, at), "lock of StreamHandler.publish");
     cr_assert_not(resource_field(&all.v[0], field, sizeof field));
 }

@@ -213,6 +213,14 @@ stack_id builder_stack(struct trace_builder *b, const char *frames)
     return id;
 }
 
+void builder_site(struct trace_builder *b, method_id method, uint32_t bci, const char *from)
+{
+    builder_def(b,
+                &(struct def){
+                    .kind = DEF_site,
+                    .site = {.id = ++b->n_sites, .method = method, .bci = bci, .from = str(from)}});
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 static struct builder_stream *stream_of(struct trace_builder *b, uint32_t id)

@@ -30,7 +30,7 @@ struct trace_builder {
     uint32_t round_blocks;     /* blocks of one stream in one chunk; 1 */
     struct buf defs;
     uint32_t n_defs;
-    uint32_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_gc_names; /* last id given */
+    uint32_t n_threads, n_classes, n_methods, n_stacks, n_locks, n_gc_names, n_sites; /* last id */
     struct buf texts; /* what builder_stack knows */
     struct builder_stream *streams;
     size_t n_streams;
@@ -64,6 +64,9 @@ method_id builder_method(struct trace_builder *b, class_id of, const char *name,
  * line, ":~88" in a private method, ":=88" in a synchronized one.
  * Defines the classes and methods that it names (once each). */
 stack_id builder_stack(struct trace_builder *b, const char *frames);
+
+/* What the code at a place of a method has its operands from: "lock;fshop/Desk.door". */
+void builder_site(struct trace_builder *b, method_id method, uint32_t bci, const char *from);
 
 /* Any definition. */
 void builder_def(struct trace_builder *b, const struct def *d);
