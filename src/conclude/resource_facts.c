@@ -87,7 +87,7 @@ int finder_find_fields(struct finder *f)
             stack_id stack = timeline_context(&f->a->timeline, i)->stack;
             bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, f->a);
             const char *field = lock ? field_of_lock(&sites, stack) : field_of_pool(&sites, stack);
-            if (!field || (lock && lock_taken_inside(f->a->trace, stack).v))
+            if (!field)
                 continue;
             r->field = field;
             most[r - o->v] = f->of[again][i];

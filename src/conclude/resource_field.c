@@ -139,12 +139,18 @@ bool field_in_synchronized(const struct trace *t, stack_id stack)
     return s->n_frames && trace_method(t, s->frames[0].method)->flags & SYNCHRONIZED;
 }
 
-const char *field_of_lock(const struct field_sites *f, stack_id stack)
+const char *field_of_called(const struct field_sites *f, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(f->program->trace, stack);
     uint32_t i = innermost(f, s, CODE_LIBRARY);
     const char *field = i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
     return field || i >= s->n_frames ? field : field_of_pool(f, stack);
+}
+
+const char *field_of_lock(const struct field_sites *f, stack_id stack)
+{
+    const char *field = field_of_called(f, stack);
+    return field && lock_taken_inside(f->program->trace, stack).v ? NULL : field;
 }
 
 const char *field_of_pool(const struct field_sites *f, stack_id stack)

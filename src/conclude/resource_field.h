@@ -26,6 +26,9 @@ void field_sites_fini(struct field_sites *f);
 const char *field_of_lock(const struct field_sites *f, stack_id stack);
 const char *field_of_pool(const struct field_sites *f, stack_id stack);
 
+/* The same of an object that the JDK is called on, whatever it locks inside. */
+const char *field_of_called(const struct field_sites *f, stack_id stack);
+
 /* Whether a stack's innermost method is synchronized: what it entered says nothing of a monitor that
  * code inside of it gives back. */
 bool field_in_synchronized(const struct trace *t, stack_id stack);

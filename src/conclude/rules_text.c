@@ -103,9 +103,9 @@ static void lock_name(const struct evidence *ev, struct lock_wait w, char *out, 
 {
     const struct lock_set *all = &ev->a->locks;
     const char *signature = all->groups[lock_set_group(all, w.lock)].signature;
-    bool inside = !w.called && lock_taken_inside(ev->a->trace, w.at).v;
-    const char *field =
-        inside || resource_class_of_entry(signature) ? NULL : field_of_lock(&ev->fields, w.at);
+    const char *field = w.called                             ? field_of_called(&ev->fields, w.at)
+                        : resource_class_of_entry(signature) ? NULL
+                                                             : field_of_lock(&ev->fields, w.at);
     resource_lock_name(ev->a, w.lock, w.at, field, out, n);
 }
 
