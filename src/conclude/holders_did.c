@@ -164,13 +164,13 @@ static int note_halt(struct holder *h, uint32_t thread, const struct still *s, u
 {
     struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
     enum holder_does known = does_of_halt(s);
-    struct place leaf = {{0}, -1};
-    struct does does = {known, 0, -1, 0};
+    struct place leaf = {.line = -1};
+    struct does does = {.does = known, .line = -1};
     stack_id stack = known == DOES_OFF ? stack_in(h, thread, s->from, s->to) : s->stack;
     if (stack.v)
         does = does_of_stack(h->all, stack, true, &leaf);
     if (known != DOES_UNKNOWN)
-        does.does = known;
+        does.does = (uint16_t)known;
     return holder_note(&h->recorded, thread, &does, stack, leaf, of);
 }
 
