@@ -13,7 +13,9 @@
 struct place {
     method_id method; /* 0: unknown */
     int32_t line;     /* -1: unknown or native */
-    bool near;        /* the line is that of a described place near by (FRAMEKIND_NEAR) */
+    uint32_t
+        near; /* 1: the line is that of a described place near by (FRAMEKIND_NEAR).  Not a bool:
+                       * places are compared as they are */
 };
 
 struct site {

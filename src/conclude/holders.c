@@ -850,7 +850,7 @@ static int hand_out(struct holder *h)
         if (v[i].at.method.v && v[i].at.line < 0) {
             v[i].at.line = lines_most(h->lines, h->a, v[i].at.method);
             v[i].other_line = v[i].at.line >= 0;
-            v[i].at.near = false;
+            v[i].at.near = 0;
         }
     h->r->doing = v;
     h->r->n_doing = n;

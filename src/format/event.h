@@ -82,7 +82,7 @@ enum {
 
 /* flags of cpu_sample and wall_sample */
 enum {
-    SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR; inlined ones may be missing */
+    SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR, inlined ones are missing */
     SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
     SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
 };
@@ -110,8 +110,7 @@ enum frame_kind {
     FRAMEKIND_STUB,
     FRAMEKIND_NATIVE_CODE,
     FRAMEKIND_KERNEL,
-    FRAMEKIND_NEAR = 8, /* at an instruction that the compiler did not describe: the bci is that of a
-                         * described place near by */
+    FRAMEKIND_NEAR = 8, /* the compiler did not describe this place: the bci is of one near by */
     FRAMEKIND_LEVEL_SHIFT = 4,
 };
 
