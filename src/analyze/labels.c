@@ -83,10 +83,11 @@ void label_line(const struct trace *t, struct place p, char *out, size_t n)
 {
     const struct trace_method *m = trace_method(t, p.method);
     const char *source = trace_method_source(t, p.method);
+    const char *near = p.near ? "near " : "";
     if (p.line >= 0 && *source)
-        snprintf(out, n, "%s:%" PRId32, source, p.line);
+        snprintf(out, n, "%s%s:%" PRId32, near, source, p.line);
     else if (p.line >= 0)
-        snprintf(out, n, "line %" PRId32, p.line);
+        snprintf(out, n, "%sline %" PRId32, near, p.line);
     else
         snprintf(out, n, "%s", m->flags & METHOD_NATIVE ? "native" : source);
 }

@@ -50,9 +50,11 @@ bool sites_is_own(const struct trace *t, const char *signature)
     return false;
 }
 
-static struct place place_of(const struct trace *t, struct trace_frame f)
+struct place sites_frame(const struct trace *t, const struct trace_stack *s, uint32_t i)
 {
-    return (struct place){f.method, trace_line(t, f)};
+    return (struct place){.method = s->frames[i].method,
+                          .line = trace_line(t, s->frames[i]),
+                          .near = s->kinds && s->kinds[i] & FRAMEKIND_NEAR};
 }
 
 /* Made by the JVM for a lambda or a method reference: it has no line, and no name that says
@@ -71,10 +73,10 @@ void sites_name(const struct trace *t, stack_id stack, struct place *top, struct
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app)
 {
-    *top = *app = (struct place){{0}, -1};
+    *top = *app = (struct place){.line = -1};
     if (first >= s->n_frames)
         return;
-    *top = *app = place_of(t, s->frames[first]);
+    *top = *app = sites_frame(t, s, first);
     bool found = false;
     for (uint32_t i = first; i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
@@ -83,7 +85,7 @@ void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_
             continue;
         bool own = sites_is_own(t, c->signature);
         if (own || (!found && !sites_is_jdk(c->signature)))
-            *app = place_of(t, s->frames[i]);
+            *app = sites_frame(t, s, i);
         found |= own || !sites_is_jdk(c->signature);
         if (own || (found && !t->app))
             return;

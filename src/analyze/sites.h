@@ -13,6 +13,9 @@
 struct place {
     method_id method; /* 0: unknown */
     int32_t line;     /* -1: unknown or native */
+    uint32_t
+        near; /* 1: the line is that of a described place near by (FRAMEKIND_NEAR).  Not a bool:
+                       * places are compared as they are */
 };
 
 struct site {
@@ -35,6 +38,8 @@ enum { NO_SITE = UINT32_MAX };
 /* Memory is the arena's.  -ENOMEM. */
 int sites_init(struct sites *s, const struct trace *t, const struct lock_set *l,
                const struct contexts *c, struct arena *a);
+
+struct place sites_frame(const struct trace *t, const struct trace_stack *s, uint32_t i);
 
 /* Name a stack. */
 void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app);

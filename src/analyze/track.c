@@ -9,7 +9,8 @@ static const uint8_t may_contain[STATE_LIMIT] = {
     [STATE_WAITING] = BIT(STATE_BLOCKED),
     [STATE_PARKED] = BIT(STATE_BLOCKED), /* JDK 21 to 23 load a class when one is pinned */
     [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
-    [STATE_SLEEPING] = BIT(STATE_PARKED), /* a virtual thread's sleep */
+    /* a virtual thread's sleep; before JDK 24 it takes its lock for interrupts at the end */
+    [STATE_SLEEPING] = BIT(STATE_PARKED) | BIT(STATE_BLOCKED),
 };
 
 void track_init(struct track *tr, uint32_t thread, bool roams)

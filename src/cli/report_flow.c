@@ -269,8 +269,7 @@ void page_stack(const struct page *p, stack_id stack, uint32_t most)
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames && i < most; i++) {
         char text[PAGE_NAME];
-        struct place at = {s->frames[i].method, trace_line(t, s->frames[i])};
-        page_place(p, at, p->width - 10, text);
+        page_place(p, sites_frame(t, s, i), p->width - 10, text);
         fprintf(p->to, "       at %s\n", text);
     }
     if (s->n_frames > most)

@@ -72,7 +72,10 @@ struct does does_of_stack(const struct resources *all, stack_id stack, bool stil
     const struct trace *t = all->program.trace;
     struct place at = program_place(&all->program, stack);
     *leaf = leaf_of(t, stack);
-    return (struct does){doing_of_stack(all, stack, still), at.method.v, at.line, 0};
+    return (struct does){.does = doing_of_stack(all, stack, still),
+                         .near = at.near,
+                         .method = at.method.v,
+                         .line = at.line};
 }
 
 lock_id does_peer(const struct analysis *a, const struct context *x)
@@ -93,7 +96,10 @@ struct does does_of_wait(const struct resources *all, const struct analysis *a, 
 {
     const struct context *x = timeline_context(&a->timeline, context);
     struct place at = program_place(&all->program, x->stack);
-    struct does d = {DOES_WAIT, at.method.v, at.line, all->of_context[context]};
+    struct does d = {.does = DOES_WAIT,
+                     .method = at.method.v,
+                     .line = at.line,
+                     .other = all->of_context[context]};
     *leaf = leaf_of(a->trace, x->stack);
     if (d.other)
         d.does = does_for[all->v[d.other - 1].kind];

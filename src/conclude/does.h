@@ -7,7 +7,8 @@
 
 /* What agrees in this is one thing that is done.  Compared as bytes. */
 struct does {
-    uint32_t does;   /* enum holder_does */
+    uint16_t does;   /* enum holder_does */
+    uint16_t near;   /* as in struct place */
     uint32_t method; /* of the program; 0: not in it */
     int32_t line;
     uint32_t other; /* as in struct activity */

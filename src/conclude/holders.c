@@ -718,7 +718,7 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
                          uint64_t samples)
 {
     struct activity x = {e->key.does,
-                         {{e->key.method}, e->key.line},
+                         {{e->key.method}, e->key.line, e->key.near},
                          e->leaf,
                          e->key.other,
                          ns,
@@ -850,6 +850,7 @@ static int hand_out(struct holder *h)
         if (v[i].at.method.v && v[i].at.line < 0) {
             v[i].at.line = lines_most(h->lines, h->a, v[i].at.method);
             v[i].other_line = v[i].at.line >= 0;
+            v[i].at.near = 0;
         }
     h->r->doing = v;
     h->r->n_doing = n;

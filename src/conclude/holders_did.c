@@ -51,9 +51,10 @@ static int add_taking(struct holder *h, const struct context *x)
     const char *of = trace_method_class(t, s->frames[i].method);
     do {
         uint64_t *is = map_put(&h->taking, s->frames[i].method.v);
+        uint64_t entry = waits ? 1 : (uint64_t)s->frames[i].bci + 2;
         if (!is)
             return -ENOMEM;
-        *is = 1;
+        *is = !*is || *is == entry ? entry : 1;
     } while (++i < s->n_frames && waits &&
              strcmp(trace_method_class(t, s->frames[i].method), of) == 0);
     return 0;
@@ -85,6 +86,21 @@ static bool has_released(const struct holder *h, uint32_t thread, stack_id stack
         if (map_find(&h->taking, s->frames[i].method.v))
             return false;
     return true;
+}
+
+/* Whether a thread is blocked on another one at the place where threads enter this one: it has left
+ * that block, if it has not called itself. */
+static bool is_at_entry(const struct holder *h, uint32_t thread, const struct context *x)
+{
+    const struct trace_stack *s = trace_stack(h->a->trace, x->stack);
+    if (x->what != STATE_BLOCKED || !h->taking.len || !h->waits[thread] || !s->n_frames ||
+        s->flags & STACK_TRUNCATED)
+        return false;
+    const uint64_t *entry = map_find(&h->taking, s->frames[0].method.v);
+    bool at = entry && *entry == (uint64_t)s->frames[0].bci + 2;
+    for (uint32_t i = 1; i < s->n_frames && at; i++)
+        at = !map_find(&h->taking, s->frames[i].method.v);
+    return at;
 }
 
 /* So that much of the time is not its. */
@@ -164,13 +180,13 @@ static int note_halt(struct holder *h, uint32_t thread, const struct still *s, u
 {
     struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
     enum holder_does known = does_of_halt(s);
-    struct place leaf = {{0}, -1};
-    struct does does = {known, 0, -1, 0};
+    struct place leaf = {.line = -1};
+    struct does does = {.does = known, .line = -1};
     stack_id stack = known == DOES_OFF ? stack_in(h, thread, s->from, s->to) : s->stack;
     if (stack.v)
         does = does_of_stack(h->all, stack, true, &leaf);
     if (known != DOES_UNKNOWN)
-        does.does = known;
+        does.does = (uint16_t)known;
     return holder_note(&h->recorded, thread, &does, stack, leaf, of);
 }
 
@@ -219,7 +235,8 @@ int holder_account(struct holder *h, uint32_t thread, uint64_t from, uint64_t to
             continue;
         if (begin > at)
             TRY(note_rest(h, thread, at, begin));
-        if (has_released(h, thread, timeline_context(t, s->context)->stack))
+        const struct context *x = timeline_context(t, s->context);
+        if (has_released(h, thread, x->stack) || is_at_entry(h, thread, x))
             take_back(h, thread, end - begin);
         else
             TRY(note_wait(h, thread, s->context, end - begin));

@@ -51,7 +51,8 @@ struct holder {
     uint64_t *rest;                 /* [n_lines] ns in no recorded wait */
     uint64_t *of_thread;            /* [n_lines] ns */
     bool *waits;                    /* [n_lines]: for it */
-    struct map taking;              /* methods that take it; none: not known, or others may */
+    struct map taking;              /* methods that take it -> 2 + bci of the one place in it where
+                                     * threads enter it, or 1; none: not known, or others may */
     struct buf gives;               /* struct give [] */
     struct buf edges;               /* struct edge [] */
     struct buf wanted;              /* struct stretch []; of answers: somebody works on one; of

@@ -209,8 +209,8 @@ static struct place innermost(const struct program *p, stack_id stack, enum code
     const struct trace_stack *s = trace_stack(p->trace, stack);
     for (uint32_t i = 0; i < s->n_frames; i++)
         if (program_code(p, s->frames[i].method) >= least)
-            return (struct place){s->frames[i].method, trace_line(p->trace, s->frames[i])};
-    return (struct place){{0}, -1};
+            return sites_frame(p->trace, s, i);
+    return (struct place){.line = -1};
 }
 
 struct place program_place(const struct program *p, stack_id stack)
@@ -228,9 +228,9 @@ struct place program_caller(const struct program *p, stack_id stack)
     for (uint32_t i = 0; i < s->n_frames && at.method.v; i++) {
         method_id m = s->frames[i].method;
         if (program_code(p, m) == code && trace_method(p->trace, m)->class_.v != own.v)
-            return (struct place){m, trace_line(p->trace, s->frames[i])};
+            return sites_frame(p->trace, s, i);
     }
-    return (struct place){{0}, -1};
+    return (struct place){.line = -1};
 }
 
 struct place program_library(const struct program *p, stack_id stack)
@@ -243,8 +243,8 @@ struct place program_outermost(const struct program *p, stack_id stack)
     const struct trace_stack *s = trace_stack(p->trace, stack);
     for (uint32_t i = s->n_frames; i--;)
         if (program_code(p, s->frames[i].method) >= CODE_LIBRARY)
-            return (struct place){s->frames[i].method, trace_line(p->trace, s->frames[i])};
-    return (struct place){{0}, -1};
+            return sites_frame(p->trace, s, i);
+    return (struct place){.line = -1};
 }
 
 bool program_waits_for_work(const struct program *p, stack_id stack)

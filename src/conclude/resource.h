@@ -181,7 +181,9 @@ struct resource {
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */
     uint64_t behind_ns, behind_base;            /* what is waited for all of these */
-    uint64_t none_free; /* ns in which no thread of its pool had nothing to do */
+    uint64_t none_free; /* ns in which no thread of its pool had nothing to do; */
+    uint32_t n_pool;    /* the pool's threads, without those that hand out the work */
+    bool of_loops;      /* event loops wait for it in their handlers */
 };
 
 /* Whether nearly all of it was in a tenth of the recording, as what a start needs once. */

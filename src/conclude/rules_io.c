@@ -26,7 +26,9 @@ enum {
     IO_LOOKS = 10,
     IO_THREADS = 64,          /* of one place that are listed */
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
-    NONE_FREE_NS = 250000000, /* this long at least: the pool is full */
+    NONE_FREE_NS = 250000000, /* this long at least: the pool is full; */
+    FULL_PERMILLE = 600,      /* or of the time of use, however short: whose threads take turns at
+                               * other work, or wait a moment for the next, have no long ones */
     IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
@@ -222,16 +224,17 @@ static bool is_selecting(const struct finder *f, uint32_t thread)
     return !f->works[thread] && 2 * selects > all;
 }
 
-/* How long no thread of one's pool was free, in stretches that are longer than work that comes one
- * by one leaves. */
-static uint64_t none_free(const struct finder *f, uint32_t of)
+/* For how long no thread of the pool of r's threads was free; 0: too short to say that it is full.
+ * *n: how many threads it has, without those that hand out its work. */
+static uint64_t none_free(const struct finder *f, const struct resource *r, uint32_t *n_pool)
 {
     const struct thread_set *threads = &f->ev->a->threads;
     struct buf edges = {0};
-    uint64_t from = UINT64_MAX, to = 0, ns = 0;
+    uint64_t from = UINT64_MAX, to = 0, all = 0, longer = 0;
     int idle = 0;
+    *n_pool = 0;
     for (uint32_t i = 1; i < f->ev->a->timeline.n_lines && i < threads->n; i++) {
-        if (!resource_same_pool(f->ev->a, of, i) || is_selecting(f, i))
+        if (!resource_same_pool(f->ev->a, r->threads[0], i) || is_selecting(f, i))
             continue;
         if (!f->works[i]) {
             buf_fini(&edges);
@@ -239,22 +242,25 @@ static uint64_t none_free(const struct finder *f, uint32_t of)
         }
         from = min_u64(from, threads->v[i].from);
         to = max_u64(to, threads->v[i].to);
+        ++*n_pool;
         put_idle(&edges, f, i);
     }
     struct idle_edge *v = (void *)edges.p;
     size_t n = edges.len / sizeof *v;
     if (n)
         qsort(v, n, sizeof *v, by_time);
-    for (size_t i = 0; i < n && !edges.oom; i++) {
-        if (!idle && v[i].time > from && v[i].time - from >= NONE_FREE_NS)
-            ns += v[i].time - from;
-        idle += v[i].change;
-        from = idle ? from : v[i].time;
+    for (size_t i = 0; i <= n && !edges.oom; i++) {
+        uint64_t until = i < n ? v[i].time : to;
+        uint64_t ns = !idle && until > from ? until - from : 0;
+        longer += ns >= NONE_FREE_NS ? ns : 0;
+        all += !idle ? common_u64(from, until, r->first, r->last) : 0;
+        idle += i < n ? v[i].change : 0;
+        from = idle ? from : until;
     }
-    if (!idle && to > from && to - from >= NONE_FREE_NS && !edges.oom)
-        ns += to - from;
     buf_fini(&edges);
-    return ns;
+    if (rule_permille(longer, f->ev->length) >= NONE_FREE_PERMILLE)
+        return longer;
+    return *n_pool > 1 && rule_permille(all, r->last - r->first) >= FULL_PERMILLE ? all : 0;
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -310,6 +316,18 @@ static void put_answers_back(struct evidence *ev, const struct resource *r)
         if (ev->resources.v[i].behind_of == BEHIND_OTHER &&
             waits_for_answers(ev, r, &ev->resources.v[i]))
             ev->resources.v[i].behind_of = 0;
+}
+
+static void say(struct evidence *ev, const struct resource *r)
+{
+    struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);
+    if (!found)
+        return;
+    found->resource = r;
+    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
+        rule_add_thread(found, ev, r->threads[i]);
+    rule_add_stack(found, r->wait_stack);
+    rule_say_resource(found, ev);
 }
 
 /* All threads at one place of the program. */
@@ -369,16 +387,44 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
         put_answers_back(ev, r);
         return;
     }
-    uint64_t full = r->one_pool ? none_free(f, v->thread) : 0;
-    r->none_free = rule_permille(full, ev->length) >= NONE_FREE_PERMILLE ? full : 0;
-    struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);
-    if (!found)
+    r->none_free = r->one_pool ? none_free(f, r, &r->n_pool) : 0;
+    say(ev, r);
+}
+
+/* Threads of a pool that wait for what another server answers, by a client that has threads of its
+ * own for that: where no thread of the pool is free, as if they read it themselves. */
+static void tell_of_clients(struct finder *f, struct resource *r)
+{
+    struct evidence *ev = f->ev;
+    if (r->kind != RESOURCE_ANSWERS || !r->remote || r->inside || r->mixed || r->behind_of ||
+        !r->wait_at.method.v || r->count <= r->n_threads ||
+        rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
+        rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)
         return;
-    found->resource = r;
-    for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
-        rule_add_thread(found, ev, r->threads[i]);
-    rule_add_stack(found, r->wait_stack);
-    rule_say_resource(found, ev);
+    uint64_t full = none_free(f, r, &r->n_pool);
+    struct activity *doing = full ? arena_alloc(&ev->a->arena, sizeof *doing) : NULL;
+    if (!doing)
+        return;
+    struct peer_vote peer = {r->source.peer, r->ns, r->ns};
+    *doing = (struct activity){.does = DOES_INPUT,
+                               .at = r->wait_at,
+                               .leaf = r->wait_at,
+                               .ns = r->ns,
+                               .most = r->ns,
+                               .peer = peer,
+                               .stack = r->wait_stack};
+    r->kind = RESOURCE_IO;
+    r->field = NULL;
+    r->none_free = full;
+    r->doing = doing;
+    r->n_doing = 1;
+    r->take = r->wait_at.method;
+    r->holder = r->threads[0];
+    r->held = r->holder_ns = r->wait_at_ns = r->ns;
+    r->n_holders = resource_n_waiters(r);
+    r->one_pool = true;
+    r->remote = false;
+    say(ev, r);
 }
 
 static int find(struct finder *f)
@@ -396,6 +442,8 @@ static int find(struct finder *f)
             n++;
         tell(f, v + i, n);
     }
+    for (size_t i = 0; i < f->ev->resources.n; i++)
+        tell_of_clients(f, &f->ev->resources.v[i]);
     return 0;
 }
 

@@ -16,12 +16,13 @@
 #include <string.h>
 
 enum {
-    LOOPS_MAX = 16,          /* pools of loops */
-    LOOP_DOES_MAX = 32,      /* different things that handlers of one pool wait in */
-    LOOP_FRAMES = 4,         /* of a select's call that handlers do not have */
-    LOOP_LOOKS = 10,         /* that say what they do, at least */
-    LOOP_PERMILLE = 300,     /* of a loop's time in waits of handlers */
-    LOOP_MUCH_PERMILLE = 500 /* a problem */
+    LOOPS_MAX = 16,             /* pools of loops */
+    LOOP_DOES_MAX = 32,         /* different things that handlers of one pool wait in */
+    LOOP_FRAMES = 4,            /* of a select's call that handlers do not have */
+    LOOP_LOOKS = 10,            /* that say what they do, at least */
+    LOOP_PERMILLE = 300,        /* of a loop's time in waits of handlers */
+    LOOP_MUCH_PERMILLE = 500,   /* a problem */
+    LOOP_BLOCKED_PERMILLE = 600 /* of that, blocked on one resource: that is the cause */
 };
 
 struct loops {
@@ -329,13 +330,29 @@ static int most_time(const void *x, const void *y)
     return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
+/* Loops that are blocked on what another finding is about: that one is the cause, and says so. */
+static bool is_told(struct evidence *ev, const struct resource *loop)
+{
+    struct rule_finding *f = rule_of_blocker(ev, loop->doing);
+    if (!f || rule_permille(loop->doing->ns, loop->held) < LOOP_BLOCKED_PERMILLE)
+        return false;
+    struct resource *r = &ev->resources.v[f->resource - ev->resources.v];
+    if (r->n_waits && !resource_same_pool(ev->a, loop->threads[0], r->threads[0]))
+        return false;
+    r->of_loops = true;
+    f->severity = SEVERITY_PROBLEM;
+    f->impact = max_u64(f->impact, loop->ns);
+    rule_say_resource_anew(f, ev);
+    return true;
+}
+
 static void tell(struct evidence *ev, struct resource *r)
 {
     unsigned share = rule_permille(r->ns, r->base);
     for (size_t i = 0; i < r->n_doing; i++)
         activity_settle(&r->doing[i]);
     qsort(r->doing, r->n_doing, sizeof *r->doing, most_time);
-    if (r->count < LOOP_LOOKS || share < LOOP_PERMILLE || !r->n_doing)
+    if (r->count < LOOP_LOOKS || share < LOOP_PERMILLE || !r->n_doing || is_told(ev, r))
         return;
     struct rule_finding *f =
         rule_find(ev, share >= LOOP_MUCH_PERMILLE ? SEVERITY_PROBLEM : SEVERITY_WARNING, r->ns);

@@ -96,6 +96,9 @@ void rule_line(struct rule_finding *f, enum card_label label);
 /* All that a finding about a resource says. */
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev);
 
+/* The same for a finding that has been told, of which more is known now. */
+void rule_say_resource_anew(struct rule_finding *f, const struct evidence *ev);
+
 /* " burner 69 %, parser 12 %": of the pools with the most of a kind of time, their shares of
  * `whole`.  How many it names; those come first then. */
 size_t rule_say_pools(struct rule_finding *f, const struct evidence *ev, struct thread_pool *v,
@@ -148,6 +151,10 @@ bool rule_resource_is_told(const struct evidence *ev, const struct resource *r);
 /* The finding about the resource that a lock is, once it is made; else NULL.  One cause, one
  * finding: other problems of the lock are reported there. */
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock);
+
+/* The finding about what a holder is blocked on, or about the end of that one's chain; NULL: there
+ * is none. */
+struct rule_finding *rule_of_blocker(struct evidence *ev, const struct activity *x);
 
 /* The finding that says of a thread's pool that all wait for its threads, or that they all are busy;
  * NULL: there is none. */

@@ -66,7 +66,7 @@ static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t fr
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = trace_site(t, s); i < s->n_frames; i++) {
         const struct trace_method *m = trace_method(t, s->frames[i].method);
-        const struct place at = {m->id, trace_line(t, s->frames[i])};
+        const struct place at = sites_frame(t, s, i);
         if (strcmp(trace_class(t, m->class_)->signature, "Ljdk/internal/vm/Continuation;") == 0)
             break;
         if (trace_method_is_java(m) && m->flags & METHOD_NATIVE && i)
@@ -96,7 +96,7 @@ static uint16_t known(struct maker *m, const struct pinned *x)
 static uint16_t of_place(struct maker *m, stack_id stack, enum how how)
 {
     struct pinned x = {.how = how};
-    sites_name(m->a->trace, stack, &x.at, &(struct place){{0}, 0});
+    sites_name(m->a->trace, stack, &x.at, &(struct place){.line = 0});
     return known(m, &x);
 }
 

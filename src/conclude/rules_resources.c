@@ -134,6 +134,17 @@ struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock)
     return NULL;
 }
 
+struct rule_finding *rule_of_blocker(struct evidence *ev, const struct activity *x)
+{
+    struct rule_finding *v = (void *)ev->found.p;
+    const struct resource *r =
+        x->does == DOES_BLOCKED && x->other ? root_of(ev, &ev->resources.v[x->other - 1]) : NULL;
+    for (size_t i = 0; i < ev->found.len / sizeof *v && r; i++)
+        if (v[i].resource == r)
+            return &v[i];
+    return NULL;
+}
+
 struct rule_finding *rule_of_pool(struct evidence *ev, uint32_t thread)
 {
     struct rule_finding *v = (void *)ev->found.p;

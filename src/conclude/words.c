@@ -69,7 +69,7 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
     rule_say(f, "%s", name);
     if (r->none_free)
-        rule_say(f, ": all %s threads busy for %s", human_count(r->n_threads).text,
+        rule_say(f, ": all %s threads busy for %s", human_count(r->n_pool).text,
                  human_time(r->none_free).text);
     if (r->at_once > !r->all_known && resource_is_taken(r, ev->a)) /* one at least says nothing */
         rule_say(f, ": %s%u in use at once", r->all_known ? "" : "at least ", r->at_once);
@@ -174,6 +174,10 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? "; all about " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
                  resource_is_brief(r) ? " after the start" : "");
+    if (r->of_loops) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "the waiting threads are event loops: a loop serves nothing else in that time");
+    }
     if (is_queue_for_answers(r) && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
@@ -522,6 +526,13 @@ static void say_still(struct rule_finding *f, const struct evidence *ev)
     if (b->n == 1)
         rule_say(f, " was still blocked %s,", label_end(ev->a->trace));
     rule_say(f, " for %s", human_time(ev->a->window.to - b->longest->since).text);
+}
+
+void rule_say_resource_anew(struct rule_finding *f, const struct evidence *ev)
+{
+    f->n_lines = 0;
+    *f->text = 0;
+    rule_say_resource(f, ev);
 }
 
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev)

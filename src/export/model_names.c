@@ -61,10 +61,10 @@ void names_method(struct buf *b, const struct trace *t, method_id method)
     utf8_put(b, name);
 }
 
-static void put_place(struct buf *b, const struct trace *t, struct trace_frame f)
+static void put_place(struct buf *b, const struct trace *t, struct place p)
 {
     char line[NAME_MAX_LEN];
-    label_line(t, (struct place){f.method, trace_line(t, f)}, line, sizeof line);
+    label_line(t, p, line, sizeof line);
     buf_putc(b, '(');
     utf8_put(b, *line ? line : "?");
     buf_putc(b, ')');
@@ -76,7 +76,7 @@ void names_stack(struct buf *b, const struct trace *t, const struct trace_stack 
         if (i)
             buf_putc(b, '\n');
         names_method(b, t, s->frames[i].method);
-        put_place(b, t, s->frames[i]);
+        put_place(b, t, sites_frame(t, s, i));
     }
     if (s->flags & STACK_TRUNCATED)
         buf_puts(b, "\n...");

@@ -23,7 +23,7 @@ static json_t *executed(const struct hot_method *m)
 
 static json_t *method(const struct report *r, const struct hot_method *m)
 {
-    json_t *j = json_place(r, (struct place){m->method, -1});
+    json_t *j = json_place(r, (struct place){.method = m->method, .line = -1});
     if (json_is_null(j))
         j = json_object();
     json_object_del(j, "line");

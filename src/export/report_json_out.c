@@ -144,6 +144,8 @@ json_t *json_place(const struct report *r, struct place p)
     json_set_text(j, "signature", m->signature);
     json_set_text(j, "file", trace_method_source(r->trace, p.method));
     json_object_set_new(j, "line", p.line >= 0 ? json_integer(p.line) : json_null());
+    if (p.near)
+        json_object_set_new(j, "approximate", json_true());
     return j;
 }
 
@@ -152,8 +154,6 @@ json_t *json_stack(const struct report *r, stack_id id)
     const struct trace_stack *s = trace_stack(r->trace, id);
     json_t *list = json_array();
     for (uint32_t i = 0; i < s->n_frames; i++)
-        json_array_append_new(
-            list,
-            json_place(r, (struct place){s->frames[i].method, trace_line(r->trace, s->frames[i])}));
+        json_array_append_new(list, json_place(r, sites_frame(r->trace, s, i)));
     return list;
 }

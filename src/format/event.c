@@ -96,7 +96,7 @@ enum executed executed_of(uint8_t kind)
         [FRAMEKIND_NATIVE_METHOD] = EXECUTED_NATIVE_METHOD, [FRAMEKIND_STUB] = EXECUTED_STUB,
         [FRAMEKIND_NATIVE_CODE] = EXECUTED_NATIVE_CODE,     [FRAMEKIND_KERNEL] = EXECUTED_KERNEL,
     };
-    unsigned what = kind & ((1u << FRAMEKIND_LEVEL_SHIFT) - 1);
+    unsigned what = kind & (FRAMEKIND_NEAR - 1);
     if (what == FRAMEKIND_COMPILED)
         return kind >> FRAMEKIND_LEVEL_SHIFT >= LEVEL_C2 ? EXECUTED_C2 : EXECUTED_C1;
     return what < ARRAY_LEN(as) ? (enum executed)as[what] : EXECUTED_UNKNOWN;

@@ -82,7 +82,7 @@ enum {
 
 /* flags of cpu_sample and wall_sample */
 enum {
-    SAMPLE_NEAR = 1, /* the innermost compiled frame: no bci, and inlined ones may be missing */
+    SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR, inlined ones are missing */
     SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
     SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
 };
@@ -99,8 +99,8 @@ enum turn_end {
     TURN_FAULT = 8, /* since its turn before it waited for a page from a file or from swap */
 };
 
-/* DEF stack's kinds: one of these and the level << FRAMEKIND_LEVEL_SHIFT (0 interpreted, 1-3 C1, 4
- * C2). */
+/* DEF stack's kinds: one of these, FRAMEKIND_NEAR or not, and the level << FRAMEKIND_LEVEL_SHIFT (0
+ * interpreted, 1-3 C1, 4 C2). */
 enum frame_kind {
     FRAMEKIND_UNKNOWN,
     FRAMEKIND_INTERPRETED,
@@ -110,6 +110,7 @@ enum frame_kind {
     FRAMEKIND_STUB,
     FRAMEKIND_NATIVE_CODE,
     FRAMEKIND_KERNEL,
+    FRAMEKIND_NEAR = 8, /* the compiler did not describe this place: the bci is of one near by */
     FRAMEKIND_LEVEL_SHIFT = 4,
 };
 

@@ -100,7 +100,7 @@ static int name_frames(const struct owner_question *a, struct paper *p, uint32_t
     for (uint32_t i = 0; i < n; i++) {
         const struct walk_frame *f = &p->walked[i];
         struct owner_frame *to = &p->answer.frames[i];
-        *to = (struct owner_frame){.bci = f->bci};
+        *to = (struct owner_frame){.bci = f->bci, .near = f->near};
         if (!f->stamp)
             return WALK_NOT_WALKABLE_JAVA;
         to->id = a->known(f->method, f->stamp);

@@ -32,7 +32,8 @@ const char *owner_walk_text(int result);
 struct owner_frame {
     uint32_t id; /* as `known` says; 0: it is methods[unknown] */
     int32_t bci; /* -1: a native method, or not known */
-    uint32_t unknown;
+    uint32_t unknown : 31;
+    bool near : 1; /* bci is of a place near by (struct walk_frame) */
 };
 
 struct owner_question {

@@ -129,12 +129,14 @@ enum step run_emit_method(struct run *r, const struct nmethod *nm, uintptr_t pc,
     return run_emit(r, &f);
 }
 
-static enum step emit_all(struct run *r, const struct walk_frame *f, int32_t n, uintptr_t pc)
+/* Where no description is: the innermost of them is somewhere near its bci. */
+static enum step emit_all_near(struct run *r, const struct walk_frame *f, int32_t n, uintptr_t pc)
 {
     enum step step = STEP_MORE;
     for (int32_t i = 0; i < n && step == STEP_MORE; i++) {
         struct walk_frame one = f[i];
         one.pc = pc;
+        one.near = i == 0;
         step = run_emit(r, &one);
     }
     return step;
@@ -147,21 +149,24 @@ static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc
     enum { DEEP = 48 };
     struct walk_frame before[DEEP], after[DEEP];
     r->out->flags |= WALK_NEAR;
-    if (r->out->options & WALK_ONLY_CERTAIN)
-        return run_emit_method(r, nm, pc, -1);
     struct nmethod_near near = nmethod_near(r->l, nm, pc);
     int32_t b = near.before > 0 ? nmethod_frames(r->l, nm, near.before, before, DEEP) : 0;
     int32_t a = near.after > 0 ? nmethod_frames(r->l, nm, near.after, after, DEEP) : 0;
-    if (r->out->options & WALK_GUESS_INLINED && a > 0 && a <= DEEP)
-        return emit_all(r, after, a, pc);
-    if (a <= 0 || b <= 0 || a > DEEP || b > DEEP)
+    b = b <= DEEP ? b : 0;
+    a = a <= DEEP ? a : 0;
+    if (a <= 0 && b <= 0)
         return run_emit_method(r, nm, pc, -1);
+    if (r->out->options & WALK_GUESS_INLINED && a > 0)
+        return emit_all_near(r, after, a, pc);
+    /* The outermost is the compiled method itself, whichever describes it. */
+    if (a <= 0 || b <= 0 || r->out->options & WALK_ONLY_CERTAIN)
+        return emit_all_near(r, a > 0 ? after + a - 1 : before + b - 1, 1, pc);
     /* From the outermost on: the same method, called from the same place. */
     int32_t same = 1;
     while (same < a && same < b && after[a - same].bci == before[b - same].bci &&
            after[a - same - 1].method == before[b - same - 1].method)
         same++;
-    return emit_all(r, after + a - same, same, pc);
+    return emit_all_near(r, after + a - same, same, pc);
 }
 
 enum step run_emit_scopes(struct run *r, const struct nmethod *nm, uintptr_t pc,

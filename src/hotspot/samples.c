@@ -160,7 +160,8 @@ static void pack(struct sample *s, const struct walk_frame *from)
                                       .stamp = f.method ? f.stamp : f.pc,
                                       .bci = f.bci,
                                       .kind = f.kind,
-                                      .level = f.level};
+                                      .level = f.level,
+                                      .near = f.near};
     }
 }
 

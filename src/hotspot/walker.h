@@ -45,6 +45,8 @@ struct walk_frame {
     int32_t bci;      /* -1: a native method, or not known */
     uint8_t kind;     /* enum walk_kind */
     uint8_t level;    /* 0 interpreted, 1-3 C1, 4 C2 */
+    bool near;        /* bci is that of the next place, or the one before, that the compiler
+                       * described: the one that WALK_NEAR is about */
 };
 
 /* Numbers as those of AsyncGetCallTrace where they mean the same. */
@@ -72,7 +74,7 @@ enum {
                              * them: after a leaf's call often wrong */
     WALK_UNCACHED = 4,      /* decode every frame anew */
     WALK_WITH_STAMPS = 8,
-    WALK_ONLY_CERTAIN = 16, /* none there, and no bci: never wrong */
+    WALK_ONLY_CERTAIN = 16, /* none there: methods are never wrong */
     WALK_WITH_NATIVE = 32, /* frames of C, too: below Java's, between them, and, interrupted, above.
                             * The Java frames are the same as without */
     /* What a walk says of its result. */

@@ -209,7 +209,7 @@ static json_t *frame_entry(const struct json_out *o, const struct frame *x)
     const struct trace *t = o->r->trace;
     if (x->is_class)
         return class_entry(o, x);
-    json_t *j = json_place(o->r, (struct place){x->method, x->line});
+    json_t *j = json_place(o->r, (struct place){.method = x->method, .line = x->line});
     if (json_is_null(j)) {
         j = json_object();
         json_set_text(j, "class", "?");

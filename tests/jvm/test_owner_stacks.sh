@@ -144,3 +144,29 @@ test_mistakes() {
     run 0 traced ownerstacks=sometimes OwnerStacks fast 10
     has err "ownerstacks"
 }
+
+# Code that was compiled before the attach has no description of each instruction: the line is that of a place near by, and says so.
+test_code_that_is_older_than_the_attach() {
+    local seconds
+    set -m
+    : >java.out
+    "$JAVA" -Xmx64m -Xbatch -XX:-TieredCompilation -XX:-UsePerfData -cp "$CLASSES" OldCode >java.out 2>&1 &
+    jvm=$!
+    wait_for 60 grep -q '^ready' java.out
+    # The first recording at once: later the loop may have been compiled anew.
+    for seconds in 1 3 9; do
+        rm -f "$TRACE"
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE" --for "${seconds}s"
+        events -k owner_stack
+        [ "$(matching 'at=OldCode\.quote\(.* near=1')" -lt 3 ] || break
+    done
+    kill -KILL "$jvm"
+    at_least "$(matching 'at=OldCode\.quote\(.* near=1')" 3 "owners between described places"
+    same "$(matching 'at=OldCode\.quote\(OldCode\.java\)')" 0
+    at_least "$(matching "at=OldCode\.quote\(OldCode\.java:($(grep -n '// loop' "$ROOT/tests/jvm/OldCode.java" | cut -d: -f1 | paste -sd'|'))\) near=1")" 3 "owners in the loop"
+    run 0 "$ORCA" report --json "$TRACE"
+    same "$(jq -c '[.findings[] | select(.resource.name == "OldCode") | .holders[0] | [.at.method, .at.approximate, .line_from]] | unique' out)" \
+        '[["quote",true,null]]'
+    run 0 "$ORCA" report "$TRACE"
+    has out 'OldCode.quote (near OldCode.java:'
+}

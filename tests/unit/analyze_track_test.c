@@ -289,6 +289,22 @@ Test(track, a_sleep_in_whose_park_a_wait_ended_goes_on)
     expect(1, STATE_SLEEPING, 0, 90, 510, 420);
 }
 
+/* A virtual thread looks under its lock for interrupts whether one has woken it: one sleep. */
+Test(track, a_sleep_that_blocks_before_it_ends_is_one)
+{
+    track_init(&tr, 7, true);
+    apply(OP_OPEN, STATE_SLEEPING, 0, 90);
+    apply(OP_OPEN, STATE_PARKED, 0, 100);
+    apply(OP_CLOSE, STATE_PARKED, 0, 500);
+    apply(OP_OPEN, STATE_BLOCKED, 3, 510);
+    apply(OP_CLOSE, STATE_BLOCKED, 3, 530);
+    apply(OP_CLOSE, STATE_SLEEPING, 0, 540);
+    finish(1000);
+    cr_assert_eq(got.n, 1);
+    expect(0, STATE_SLEEPING, 0, 90, 540, 450);
+    cr_assert_not(tr.incomplete);
+}
+
 /* Its end was not seen: it is not taken for going on. */
 Test(track, a_park_in_which_the_thread_seems_to_block_is_over)
 {

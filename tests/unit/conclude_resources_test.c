@@ -1380,6 +1380,34 @@ Test(resources, a_loop_that_waits_in_a_handler_is_blocked)
     cr_assert_eq(resource_permille(f->resource), 750);
 }
 
+/* The cause is what the loop is blocked on, and who has that; one cause is one card. */
+Test(resources, a_loop_that_is_blocked_in_a_handler_is_told_of_by_the_lock)
+{
+    stack_id at_lock = builder_stack(&b, "shop.Reports.get:77 shop.Desk.place:21 " LOOP);
+    lock_id reports = builder_lock(&b, builder_class(&b, "Lshop/Reports;"));
+    struct rule_finding *f;
+    size_t n;
+    builder_info(&b, "sun.java.command", "shop.Server");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 100000000 * i;
+        look(ann, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
+        look(bob, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
+        look(ann, from + 15000000, SELECTING LOOP, SAMPLE_IDLE);
+        ADD(&b, ann.v, ann, from + 20000000, monitor_contended_enter, .lock = reports, .owner = dan,
+            .stack = at_lock);
+        look(dan, from + 50000000, "shop.Build.build:114 shop.Reports.get:79 shop.Main.run:4", 0);
+        look(ann, from + 95000000, SELECTING LOOP, SAMPLE_IDLE);
+        ADD(&b, ann.v, ann, from + 90000000, monitor_contended_entered, .lock = reports);
+    }
+    run(2000000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_eq(f->resource->kind, RESOURCE_LOCK, "%s", f->text);
+    cr_assert_eq(f->severity, SEVERITY_PROBLEM);
+    cr_assert_not_null(strstr(f->text, "; the waiting threads are event loops"), "%s", f->text);
+    cr_assert_null(finding_of("blocked-loop"));
+}
+
 /* It was never seen in a select itself, another one of its kind was. */
 Test(resources, a_loop_that_never_comes_to_its_select_is_one)
 {
@@ -2861,6 +2889,50 @@ Test(resources, a_pool_of_which_nothing_is_known_of_one_is_not_busy)
     thread_id other = builder_thread(&b, "exec-9");
     ADD0(&b, other.v, other, 1000000, thread_start);
     cr_assert_eq(pool_that_reads(false)->none_free, 0);
+}
+
+/* Two threads of a pool wait for what another server answers, by a client with a thread of its own,
+ * and between that a moment for the next task, or longer. */
+static void pool_that_asks(uint64_t answers_after)
+{
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    stack_id tasks = builder_stack(&b, TASKS);
+    lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:9000"));
+    for (uint64_t i = 0; i < 100; i++) {
+        thread_id who = own[i % 2];
+        uint64_t from = 1000000 + i / 2 * 10000000 + i % 2 * 2000, to = from + answers_after;
+        ADD(&b, dan.v, dan, to - 1500, io_read, .peer = peer, .since = at(to - 1600));
+        gets(who, dan, from, to,
+             GET "shop.Pay.ask:9 shop.Desk.place:30 "
+                 "java.util.concurrent.ThreadPoolExecutor.runWorker:2 java.lang.Thread.run:1");
+        parks(who, ann, to + 10000, from + 9990000, (lock_id){0}, tasks, other_stack);
+    }
+    run(505000000);
+}
+
+Test(resources, a_pool_whose_threads_wait_for_another_server_is_busy)
+{
+    struct rule_finding *f;
+    size_t n;
+    pool_that_asks(9800000);
+    cr_assert(all.v[0].remote);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    cr_assert_str_eq(f->rule, "waits-for-io", "%s", f->text);
+    cr_assert_str_eq(resource_role(f->resource, a), "thread pool");
+    cr_assert_not_null(strstr(f->text, "exec (thread pool): all 2 threads busy for "), "%s",
+                       f->text);
+    cr_assert_not_null(strstr(f->text, " wait for input from 10.0.0.7:9000 "), "%s", f->text);
+    cr_assert_not_null(strstr(f->text, MORE_THREADS), "%s", f->text);
+    cr_assert_eq(f->resource->doing[0].at.line, 9);
+    cr_assert_null(finding_of("slow-answer"));
+}
+
+Test(resources, a_pool_whose_threads_also_wait_for_work_is_not)
+{
+    pool_that_asks(5000000);
+    cr_assert_null(finding_of("waits-for-io"));
+    cr_assert_not_null(finding_of("slow-answer"));
 }
 
 /* Attached to when it has work all the time: the frames around its tasks say what it is. */

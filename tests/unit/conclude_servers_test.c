@@ -481,6 +481,36 @@ Test(servers, an_entry_that_has_nearly_all_waits_is_its_own)
     cr_assert_neq(all.v[0].lock.v, 0);
 }
 
+/* Whoever wants another entry at the place where threads enter one has left that one, which others
+ * may have taken without a wait. */
+Test(servers, who_wants_another_entry_has_given_the_first_back)
+{
+    const lock_id one = of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;"),
+                  other = of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;");
+    stack_id take = builder_stack(&b, "java.util.concurrent.ConcurrentHashMap.compute:6 "
+                                      "com.fast.Cache.get:7 shop.Catalog.show:6 shop.Load.run:5");
+    const struct {
+        thread_id who, owner;
+        lock_id on;
+        uint64_t from, to;
+    } waits[] = {{bob, dan, one, 0, 1000000},
+                 {ann, bob, one, 500000, 9000000},
+                 {bob, cat, other, 2000000, 9500000}};
+    for (uint64_t i = 0; i < 3 * 20; i++) {
+        uint64_t begin = 1000000 + i / 3 * ROUND;
+        ADD(&b, waits[i % 3].who.v, waits[i % 3].who, begin + waits[i % 3].from,
+            monitor_contended_enter, .lock = waits[i % 3].on, .owner = waits[i % 3].owner,
+            .stack = take);
+        ADD(&b, waits[i % 3].who.v, waits[i % 3].who, begin + waits[i % 3].to,
+            monitor_contended_entered, .lock = waits[i % 3].on);
+    }
+    run(250000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_gt(all.v[0].n_doing, 0);
+    for (size_t i = 0; i < all.v[0].n_doing; i++)
+        cr_assert_neq(all.v[0].doing[i].does, DOES_BLOCKED);
+}
+
 /* A library has a copy of the JDK's map. */
 Test(servers, the_lock_of_an_entry_of_a_caches_own_map_is_its_loading)
 {
