@@ -46,8 +46,8 @@ static void print_methods(const struct page *p, unsigned kind)
         cell_percent(&t, m->total.ns, h->sum.ns);
         cell_count(&t, m->self.count);
         table_put(&t, as ? executed_names[as] : "-");
-        page_place(p, (struct place){.method = m->method, .line = -1}, table_room(&t, page_room(p, PLACE_WIDTH)),
-                   name);
+        page_place(p, (struct place){.method = m->method, .line = -1},
+                   table_room(&t, page_room(p, PLACE_WIDTH)), name);
         table_put(&t, name);
     }
     page_table(p, &t);
@@ -128,7 +128,8 @@ static void put_owner(struct table *t, const struct page *p, const struct hot_ow
         else
             table_put(t, "");
         if (i < o->n_methods)
-            page_place(p, (struct place){.method = o->methods[i].method, .line = -1}, OWNER_PLACE_WIDTH, name);
+            page_place(p, (struct place){.method = o->methods[i].method, .line = -1},
+                       OWNER_PLACE_WIDTH, name);
         table_put(t, name);
     }
 }
