@@ -33,7 +33,7 @@ struct sample_frame {
     uint64_t stamp;   /* of the method; or the pc, where there is none */
     int32_t bci;
     uint8_t kind, level; /* enum walk_kind */
-    uint8_t near; /* bci is of a place near by (struct walk_frame) */
+    uint8_t near;        /* bci is of a place near by (struct walk_frame) */
     uint8_t pad;
 };
 
