@@ -170,7 +170,8 @@ static void find_waits(struct methods *m)
 static json_t *method_entry(const struct json_out *o, const struct view *v,
                             const struct found_method *f)
 {
-    json_t *place = json_place(o->r, (struct place){.method = f->method, .line = -1}), *j = json_object();
+    json_t *place = json_place(o->r, (struct place){.method = f->method, .line = -1}),
+           *j = json_object();
     json_object_set(j, "class", json_object_get(place, "class"));
     json_object_set(j, "method", json_object_get(place, "method"));
     json_decref(place);
