@@ -66,6 +66,7 @@ struct agent {
     struct thread_table *table;
     bool virtual_threads; /* the JVM has them and posts their events to us */
     bool attached;        /* to a running JVM */
+    bool all_places;      /* the compilers have described every place from the start (sampling.c) */
     uint64_t started;
     char path[1024]; /* of the trace, the first one when there are several (files.h) */
 };

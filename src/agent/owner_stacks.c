@@ -87,7 +87,7 @@ static stack_id stack_of(const struct owner_answer *a)
         const struct owner_frame *f = &a->frames[i];
         frames[i].method = f->id ? (method_id){f->id} : new[f->unknown];
         frames[i].bci = f->bci;
-        kinds[i] = f->near ? FRAMEKIND_NEAR : FRAMEKIND_UNKNOWN;
+        kinds[i] = f->near && !agent.all_places ? FRAMEKIND_NEAR : FRAMEKIND_UNKNOWN;
     }
     return stacks_of_kinds(frames, a->flags & WALK_NEAR ? kinds : NULL, a->n,
                            a->flags & (WALK_CUT_DEPTH | WALK_CUT_UNTHAWED));

@@ -67,7 +67,8 @@ static uint8_t kind_of(const struct sample_frame *f)
         [SAMPLE_KERNEL] = FRAMEKIND_KERNEL,
     };
     uint8_t kind = f->kind < sizeof kinds ? kinds[f->kind] : FRAMEKIND_UNKNOWN;
-    return (uint8_t)(kind | (f->near ? FRAMEKIND_NEAR : 0) | f->level << FRAMEKIND_LEVEL_SHIFT);
+    return (uint8_t)(kind | (f->near && !agent.all_places ? FRAMEKIND_NEAR : 0) |
+                     f->level << FRAMEKIND_LEVEL_SHIFT);
 }
 
 /* Behind a call the pc is that of the next instruction, which may be another function's. */

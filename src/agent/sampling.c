@@ -44,7 +44,6 @@ static struct {
     pthread_t thread;
     _Atomic uint32_t stop; /* a futex */
     uint64_t cpu, wall;    /* ns; 0: off.  Changed only while the collector does not run */
-    bool all_places;       /* the compilers described them all from the start */
     bool looks;            /* wall is that of the group looks: threads that wait are left out */
     struct ring *ring;
     uint64_t now, scanned; /* the collector's */
@@ -88,7 +87,7 @@ void sampling_loaded(void)
     if (!is_wanted(&agent.settings))
         return;
     describe_places(true);
-    sampling.all_places = !agent.attached;
+    agent.all_places = !agent.attached;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
@@ -388,7 +387,7 @@ static void note_places(void)
 {
     if (sampling.looks && !sampling.cpu)
         return;
-    bool all = sampling.all_places || vmstructs_flag(agent.vmstructs, "DebugNonSafepoints", false);
+    bool all = agent.all_places || vmstructs_flag(agent.vmstructs, "DebugNonSafepoints", false);
     recorder_put_info(agent.rec, "orca.places", all ? "all" : "new");
 }
 

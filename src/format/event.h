@@ -110,7 +110,7 @@ enum frame_kind {
     FRAMEKIND_STUB,
     FRAMEKIND_NATIVE_CODE,
     FRAMEKIND_KERNEL,
-    FRAMEKIND_NEAR = 8, /* the compiler did not describe this place: the bci is of one near by */
+    FRAMEKIND_NEAR = 8, /* the compiler describes calls alone: the bci is of a place near by */
     FRAMEKIND_LEVEL_SHIFT = 4,
 };
 

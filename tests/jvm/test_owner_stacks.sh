@@ -153,20 +153,20 @@ test_code_that_is_older_than_the_attach() {
     "$JAVA" -Xmx64m -Xbatch -XX:-TieredCompilation -XX:-UsePerfData -cp "$CLASSES" OldCode >java.out 2>&1 &
     jvm=$!
     wait_for 60 grep -q '^ready' java.out
-    # The first recording at once: later the loop may have been compiled anew.
+    # An owner without a processor does not answer in time: a longer recording asks more of them.
     for seconds in 1 3 9; do
         rm -f "$TRACE"
         run 0 "$ORCA" attach "$jvm" -o "$TRACE" --for "${seconds}s"
         events -k owner_stack
-        [ "$(matching 'at=OldCode\.quote\(.* near=1')" -lt 3 ] || break
+        run 0 "$ORCA" report --json "$TRACE"
+        jq -c '[.findings[] | select(.resource.name == "OldCode") | .holders[0] | [.does, .at.method, .at.approximate, .line_from]] | unique' out >holder
+        [ "$(cat holder)" != '[["computes","quote",true,null]]' ] || break
     done
     kill -KILL "$jvm"
     at_least "$(matching 'at=OldCode\.quote\(.* near=1')" 3 "owners between described places"
     same "$(matching 'at=OldCode\.quote\(OldCode\.java\)')" 0
     at_least "$(matching "at=OldCode\.quote\(OldCode\.java:($(grep -n '// loop' "$ROOT/tests/jvm/OldCode.java" | cut -d: -f1 | paste -sd'|'))\) near=1")" 3 "owners in the loop"
-    run 0 "$ORCA" report --json "$TRACE"
-    same "$(jq -c '[.findings[] | select(.resource.name == "OldCode") | .holders[0] | [.at.method, .at.approximate, .line_from]] | unique' out)" \
-        '[["quote",true,null]]'
+    same "$(cat holder)" '[["computes","quote",true,null]]'
     run 0 "$ORCA" report "$TRACE"
     has out 'OldCode.quote (near OldCode.java:'
 }
