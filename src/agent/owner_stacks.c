@@ -79,6 +79,7 @@ static stack_id stack_of(const struct owner_answer *a)
 {
     struct stack_frame frames[DEPTH_MAX];
     uint8_t kinds[DEPTH_MAX];
+    bool near = a->flags & WALK_NEAR && !agent.all_places;
     method_id new[256];
     for (uint32_t i = 0; i < a->n_methods && i < ARRAY_LEN(new); i++)
         new[i] = methods_id_of_text(a->methods[i].method, a->methods[i].stamp, agent.walker,
@@ -87,9 +88,9 @@ static stack_id stack_of(const struct owner_answer *a)
         const struct owner_frame *f = &a->frames[i];
         frames[i].method = f->id ? (method_id){f->id} : new[f->unknown];
         frames[i].bci = f->bci;
-        kinds[i] = f->near && !agent.all_places ? FRAMEKIND_NEAR : FRAMEKIND_UNKNOWN;
+        kinds[i] = f->near ? FRAMEKIND_NEAR : FRAMEKIND_UNKNOWN;
     }
-    return stacks_of_kinds(frames, a->flags & WALK_NEAR ? kinds : NULL, a->n,
+    return stacks_of_kinds(frames, near ? kinds : NULL, a->n,
                            a->flags & (WALK_CUT_DEPTH | WALK_CUT_UNTHAWED));
 }
 

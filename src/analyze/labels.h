@@ -35,7 +35,8 @@ void label_method(const struct trace *t, method_id method, char *out, size_t n);
 void label_method_parts(const struct trace *t, method_id method, char class_[LABEL_MAX],
                         char name[LABEL_MAX]);
 
-/* "OrderBook.java:88", "near OrderBook.java:88", "OrderBook.java", "native", or "" when neither is known. */
+/* "OrderBook.java:88", "near OrderBook.java:88" (struct place), "OrderBook.java", "native", or ""
+ * when neither is known. */
 void label_line(const struct trace *t, struct place p, char *out, size_t n);
 
 /* Find which threads share their name, and number those that have none: sets

@@ -13,9 +13,7 @@
 struct place {
     method_id method; /* 0: unknown */
     int32_t line;     /* -1: unknown or native */
-    uint32_t
-        near; /* 1: the line is that of a described place near by (FRAMEKIND_NEAR).  Not a bool:
-                       * places are compared as they are */
+    uint32_t near;    /* 1: that of a place near by (FRAMEKIND_NEAR).  Compared as bytes: no bool */
 };
 
 struct site {
@@ -39,6 +37,7 @@ enum { NO_SITE = UINT32_MAX };
 int sites_init(struct sites *s, const struct trace *t, const struct lock_set *l,
                const struct contexts *c, struct arena *a);
 
+/* The i-th frame of a stack. */
 struct place sites_frame(const struct trace *t, const struct trace_stack *s, uint32_t i);
 
 /* Name a stack. */

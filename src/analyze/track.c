@@ -9,7 +9,7 @@ static const uint8_t may_contain[STATE_LIMIT] = {
     [STATE_WAITING] = BIT(STATE_BLOCKED),
     [STATE_PARKED] = BIT(STATE_BLOCKED), /* JDK 21 to 23 load a class when one is pinned */
     [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
-    /* a virtual thread's sleep; before JDK 24 it takes its lock for interrupts at the end */
+    /* a virtual thread's sleep; one that was interrupted takes its lock for that at the end */
     [STATE_SLEEPING] = BIT(STATE_PARKED) | BIT(STATE_BLOCKED),
 };
 

@@ -318,6 +318,29 @@ static void put_answers_back(struct evidence *ev, const struct resource *r)
             ev->resources.v[i].behind_of = 0;
 }
 
+/* One in which threads do this at that place; who they are, and how much, is to be filled in. */
+static struct resource *new_resource(struct evidence *ev, const struct activity *does)
+{
+    struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
+    struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
+    if (!r || !doing)
+        return NULL;
+    *doing = *does;
+    *r = (struct resource){.kind = RESOURCE_IO,
+                           .take = does->at.method,
+                           .wait_at = does->at,
+                           .wait_stack = does->stack,
+                           .doing = doing,
+                           .n_doing = 1};
+    return r;
+}
+
+static bool is_much(const struct evidence *ev, const struct resource *r)
+{
+    return rule_permille(r->ns, r->base) >= IO_OF_THEIRS_PERMILLE &&
+           rule_permille(r->ns, ev->length) >= IO_QUEUE_PERMILLE;
+}
+
 static void say(struct evidence *ev, const struct resource *r)
 {
     struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);
@@ -336,20 +359,15 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     struct evidence *ev = f->ev;
     uint64_t waited = 0, strays = 0;
     struct peer_vote peer = {.peer = {0}};
-    struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
-    struct activity *doing = arena_alloc(&ev->a->arena, sizeof *doing);
-    if (!r || !doing)
+    const struct place at = {.method = {v->method}, .line = v->line};
+    struct resource *r = new_resource(
+        ev, &(struct activity){.does = v->does, .at = at, .leaf = at, .stack = v->stack});
+    if (!r)
         return;
-    *r = (struct resource){.kind = RESOURCE_IO,
-                           .take = {v->method},
-                           .wait_at = {{v->method}, v->line},
-                           .wait_stack = v->stack,
-                           .doing = doing,
-                           .n_doing = 1,
-                           .holder = v->thread,
-                           .holder_ns = v->ns,
-                           .first = ev->a->window.from,
-                           .last = ev->a->window.to};
+    r->holder = v->thread;
+    r->holder_ns = v->ns;
+    r->first = ev->a->window.from;
+    r->last = ev->a->window.to;
     for (size_t i = 0; i < n; i++) {
         r->ns += v[i].ns;
         waited += v[i].waited;
@@ -370,17 +388,11 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     r->one_pool = !r->mixed;
     r->held = r->wait_at_ns = r->ns;
     r->n_holders = resource_n_waiters(r);
-    *doing = (struct activity){.does = v->does,
-                               .at = r->wait_at,
-                               .leaf = r->wait_at,
-                               .ns = r->ns,
-                               .most = r->ns,
-                               .samples = 2 * waited > r->ns ? 0 : r->looks,
-                               .by_samples = r->ns - min_u64(waited, r->ns),
-                               .peer = peer,
-                               .stack = v->stack};
-    if (r->looks + r->count < IO_LOOKS || rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
-        rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)
+    r->doing->ns = r->doing->most = r->ns;
+    r->doing->samples = 2 * waited > r->ns ? 0 : r->looks;
+    r->doing->by_samples = r->ns - min_u64(waited, r->ns);
+    r->doing->peer = peer;
+    if (r->looks + r->count < IO_LOOKS || !is_much(ev, r))
         return;
     put_answers_behind(ev, r);
     if (is_told(ev, v)) {
@@ -393,37 +405,38 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
 
 /* Threads of a pool that wait for what another server answers, by a client that has threads of its
  * own for that: where no thread of the pool is free, as if they read it themselves. */
-static void tell_of_clients(struct finder *f, struct resource *r)
+static void tell_of_clients(struct finder *f, struct resource *answers)
 {
     struct evidence *ev = f->ev;
-    if (r->kind != RESOURCE_ANSWERS || !r->remote || r->inside || r->mixed || r->behind_of ||
-        !r->wait_at.method.v || r->count <= r->n_threads ||
-        rule_permille(r->ns, r->base) < IO_OF_THEIRS_PERMILLE ||
-        rule_permille(r->ns, ev->length) < IO_QUEUE_PERMILLE)
+    if (answers->kind != RESOURCE_ANSWERS || !answers->remote || answers->inside ||
+        answers->mixed || answers->behind_of || !answers->wait_at.method.v ||
+        answers->count <= answers->n_threads || !is_much(ev, answers))
         return;
-    uint64_t full = none_free(f, r, &r->n_pool);
-    struct activity *doing = full ? arena_alloc(&ev->a->arena, sizeof *doing) : NULL;
-    if (!doing)
+    struct resource *r = new_resource(
+        ev, &(struct activity){.does = DOES_INPUT,
+                               .at = answers->wait_at,
+                               .leaf = answers->wait_at,
+                               .ns = answers->ns,
+                               .most = answers->ns,
+                               .peer = {answers->source.peer, answers->ns, answers->ns},
+                               .stack = answers->wait_stack});
+    if (!r)
         return;
-    struct peer_vote peer = {r->source.peer, r->ns, r->ns};
-    *doing = (struct activity){.does = DOES_INPUT,
-                               .at = r->wait_at,
-                               .leaf = r->wait_at,
-                               .ns = r->ns,
-                               .most = r->ns,
-                               .peer = peer,
-                               .stack = r->wait_stack};
-    r->kind = RESOURCE_IO;
-    r->field = NULL;
-    r->none_free = full;
-    r->doing = doing;
-    r->n_doing = 1;
-    r->take = r->wait_at.method;
+    r->ns = r->held = r->wait_at_ns = answers->ns;
+    r->base = answers->base;
+    r->count = answers->count;
+    r->n_threads = answers->n_threads;
+    r->n_strays = answers->n_strays;
+    memcpy(r->threads, answers->threads, sizeof r->threads);
     r->holder = r->threads[0];
-    r->held = r->holder_ns = r->wait_at_ns = r->ns;
     r->n_holders = resource_n_waiters(r);
     r->one_pool = true;
-    r->remote = false;
+    r->first = answers->first;
+    r->last = answers->last;
+    r->none_free = none_free(f, r, &r->n_pool);
+    if (!r->none_free)
+        return;
+    answers->behind_of = BEHIND_OTHER;
     say(ev, r);
 }
 

@@ -330,14 +330,15 @@ static int most_time(const void *x, const void *y)
     return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Loops that are blocked on what another finding is about: that one is the cause, and says so. */
+/* Loops, and they alone, are blocked on what another finding is about: that one is the cause, and
+ * says so. */
 static bool is_told(struct evidence *ev, const struct resource *loop)
 {
     struct rule_finding *f = rule_of_blocker(ev, loop->doing);
     if (!f || rule_permille(loop->doing->ns, loop->held) < LOOP_BLOCKED_PERMILLE)
         return false;
     struct resource *r = &ev->resources.v[f->resource - ev->resources.v];
-    if (r->n_waits && !resource_same_pool(ev->a, loop->threads[0], r->threads[0]))
+    if (r->mixed || !resource_same_pool(ev->a, loop->threads[0], r->threads[0]))
         return false;
     r->of_loops = true;
     f->severity = SEVERITY_PROBLEM;

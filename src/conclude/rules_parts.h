@@ -96,7 +96,8 @@ void rule_line(struct rule_finding *f, enum card_label label);
 /* All that a finding about a resource says. */
 void rule_say_resource(struct rule_finding *f, const struct evidence *ev);
 
-/* The same for a finding that has been told, of which more is known now. */
+/* The same for a finding that has been told, of which more is known now.  Nothing but
+ * rule_say_resource may have written to it: the rules that add lines of their own come later. */
 void rule_say_resource_anew(struct rule_finding *f, const struct evidence *ev);
 
 /* " burner 69 %, parser 12 %": of the pools with the most of a kind of time, their shares of

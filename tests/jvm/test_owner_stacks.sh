@@ -166,6 +166,9 @@ test_code_that_is_older_than_the_attach() {
     same "$(matching 'at=OldCode\.quote\(OldCode\.java\)')" 0
     at_least "$(matching "at=OldCode\.quote\(OldCode\.java:($(grep -n '// loop' "$ROOT/tests/jvm/OldCode.java" | cut -d: -f1 | paste -sd'|'))\) near=1")" 1 "owners in the loop"
     same "$(cat holder)" '[["computes","quote",true,null]]'
+    run 0 "$ORCA" report --all --json "$TRACE"
+    at_least "$(jq '[.owner_sites[] | select(.class == "OldCode" and .at.method == "quote" and .at.approximate)] | length' out)" 1 \
+        "call sites of owners near a line"
     run 0 "$ORCA" report "$TRACE"
     has out 'OldCode.quote (near OldCode.java:'
 }

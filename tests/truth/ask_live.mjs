@@ -8,7 +8,7 @@ const [orca, pid, truth, files] = process.argv.slice(2);
 const run = async (...words) => JSON.parse((await promisify(execFile)(orca, words, {maxBuffer: 1 << 30})).stdout);
 const keep = (source, answer) => writeFileSync(`${files}.${source}.json`, JSON.stringify(answer));
 
-// Before JDK 24 the JVM lists no virtual thread that no executor has: then nothing is said of it.
+// JDK 21 lists no virtual thread that no executor started: then nothing is said of it.
 async function named(name) {
     try {
         return (await run('query', pid, 'thread', name, '--json')).threads;

@@ -481,34 +481,56 @@ Test(servers, an_entry_that_has_nearly_all_waits_is_its_own)
     cr_assert_neq(all.v[0].lock.v, 0);
 }
 
-/* Whoever wants another entry at the place where threads enter one has left that one, which others
- * may have taken without a wait. */
-Test(servers, who_wants_another_entry_has_given_the_first_back)
+#define COMPUTES "java.util.concurrent.ConcurrentHashMap.compute:6 com.fast.Cache.get:7 "
+
+/* bob has one entry of a cache, for which ann waits, and wants another one, there. */
+static void wants_another_entry(const char *there)
 {
     const lock_id one = of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;"),
                   other = of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;");
-    stack_id take = builder_stack(&b, "java.util.concurrent.ConcurrentHashMap.compute:6 "
-                                      "com.fast.Cache.get:7 shop.Catalog.show:6 shop.Load.run:5");
+    stack_id take = builder_stack(&b, COMPUTES "shop.Catalog.show:6 shop.Load.run:5");
     const struct {
         thread_id who, owner;
         lock_id on;
         uint64_t from, to;
-    } waits[] = {{bob, dan, one, 0, 1000000},
-                 {ann, bob, one, 500000, 9000000},
-                 {bob, cat, other, 2000000, 9500000}};
+        stack_id at;
+    } waits[] = {{bob, dan, one, 0, 1000000, take},
+                 {ann, bob, one, 500000, 9000000, take},
+                 {bob, cat, other, 2000000, 9500000, builder_stack(&b, there)}};
     for (uint64_t i = 0; i < 3 * 20; i++) {
         uint64_t begin = 1000000 + i / 3 * ROUND;
         ADD(&b, waits[i % 3].who.v, waits[i % 3].who, begin + waits[i % 3].from,
             monitor_contended_enter, .lock = waits[i % 3].on, .owner = waits[i % 3].owner,
-            .stack = take);
+            .stack = waits[i % 3].at);
         ADD(&b, waits[i % 3].who.v, waits[i % 3].who, begin + waits[i % 3].to,
             monitor_contended_entered, .lock = waits[i % 3].on);
     }
     run(250000000);
     cr_assert_eq(all.n, 1);
     cr_assert_gt(all.v[0].n_doing, 0);
+}
+
+static bool is_blocked_who_has_it(void)
+{
     for (size_t i = 0; i < all.v[0].n_doing; i++)
-        cr_assert_neq(all.v[0].doing[i].does, DOES_BLOCKED);
+        if (all.v[0].doing[i].does == DOES_BLOCKED)
+            return true;
+    return false;
+}
+
+/* Whoever wants another entry at the place where threads enter one has left that one, which others
+ * may have taken without a wait. */
+Test(servers, who_wants_another_entry_has_given_the_first_back)
+{
+    wants_another_entry(COMPUTES "shop.Catalog.show:6 shop.Load.run:5");
+    cr_assert_not(is_blocked_who_has_it());
+}
+
+Test(servers, who_wants_another_entry_to_compute_the_first_has_that)
+{
+    wants_another_entry(COMPUTES "shop.Catalog.part:9 " COMPUTES
+                                 "shop.Catalog.show:6 shop.Load.run:5");
+    cr_assert(is_blocked_who_has_it());
 }
 
 /* A library has a copy of the JDK's map. */
