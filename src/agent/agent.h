@@ -16,7 +16,8 @@
  *   locks.c           monitor objects as ids
  *   unmounts.c asked_owners.c ownable.c owner_stacks.c   owners of locks: unmounted ones, those
  *                     that were unknown, those of java.util.concurrent, what they execute
- *   open_waits.c      waits under way when a recording begins and when it ends
+ *   open_waits.c      waits under way when a recording begins and when it ends; blocked_on.c: on
+ *                     whose monitor a virtual thread waits
  *   sums.c            short waits as sums
  *   on_monitor.c on_thread.c on_gc.c     JVMTI's callbacks
  *   gc_cycles.c gc_names.c   cycles of concurrent collectors; the words about collections

@@ -53,6 +53,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -95,6 +96,18 @@ static long processors(void)
     return n ? n : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* How many carriers the JDK's scheduler of virtual threads makes. */
+static uint64_t carriers(void)
+{
+    const char *const property = "jdk.virtualThreadScheduler.parallelism";
+    char value[32];
+    jvm_property(property, value, sizeof value);
+    uint64_t set = strtoul(value, NULL, 10);
+    /* an int: the low half of the word */
+    int32_t active = (int32_t)vmstructs_number(agent.vmstructs, "ActiveProcessorCount", 0);
+    return set ? set : max_u64((uint64_t)processors(), active > 0 ? (uint64_t)active : 0);
+}
+
 static void put_infos(void)
 {
     static const char *const properties[] = {"java.version", "java.vm.name", "java.vm.version",
@@ -117,6 +130,10 @@ static void put_infos(void)
     put_info("orca.version", ORCA_VERSION);
     snprintf(value, sizeof value, "%ld", processors());
     put_info("cpus", value);
+    if (agent.virtual_threads) {
+        snprintf(value, sizeof value, "%" PRIu64, carriers());
+        put_info("orca.carriers", value);
+    }
     value[0] = 0;
     for (int g = 0; g < GROUP_LIMIT; g++)
         if (agent.settings.groups[g] && g != GROUP_meta)

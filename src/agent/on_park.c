@@ -68,7 +68,8 @@ static void forget_pins(void)
         atomic_store_explicit(&pins_known[i], 0, memory_order_relaxed);
 }
 
-/* 1 + the innermost frame that holds a monitor, and that; 0: none does. */
+/* 1 + the innermost frame that holds a monitor, and that; 0: none does.  JVMTI tells only agents
+ * that were there at the start. */
 static uint32_t ask_monitor(JNIEnv *jni, jthread thread, lock_id *lock)
 {
     jvmtiMonitorStackDepthInfo *v = NULL;
@@ -76,7 +77,7 @@ static uint32_t ask_monitor(JNIEnv *jni, jthread thread, lock_id *lock)
     bool wanted = false;
     if ((*agent.jvmti)->GetOwnedMonitorStackDepthInfo(agent.jvmti, thread, &n, &v) !=
         JVMTI_ERROR_NONE)
-        return 0;
+        return PINNED_FRAME_UNKNOWN;
     for (jint i = 1; i < n; i++) /* -1: by JNI, in no frame */
         if (v[i].stack_depth >= 0 &&
             (v[in].stack_depth < 0 || v[i].stack_depth < v[in].stack_depth))

@@ -1,5 +1,6 @@
 #include "agent/open_waits.h"
 
+#include "agent/jvmti21.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/on_park.h"
@@ -178,6 +179,37 @@ static stack_id stack_of(JNIEnv *jni, jthread thread)
     return stacks_of_frames(jni, frames, n);
 }
 
+/* Virtual threads that parked or slept on their carriers: their events come after the waits, which
+ * stand together at the beginning. */
+static struct buf pinned; /* struct event [] */
+
+static void note_pinned(JNIEnv *jni, jthread thread, const struct found *f, stack_id stack)
+{
+    struct owner_place at;
+    bool parks = f->kind == EV_park_enter || f->kind == EV_sleep_enter;
+    if (!parks || !is_wanted(EV_pinned) || !jni_is_virtual_thread(jni, thread) ||
+        !owner_locate(agent.table, threads_java_tid(jni, thread), &at))
+        return;
+    struct event e = {.kind = EV_pinned, .thread = {f->id}, .time = f->time};
+    e.pinned.stack = stack;
+    e.pinned.frame = monitors_pin() ? PINNED_FRAME_UNKNOWN : 0;
+    e.pinned.carrier.v = at.id;
+    buf_put(&pinned, &e, sizeof e);
+}
+
+static void put_pinned(struct os_thread *self)
+{
+    const struct event *v = (const void *)pinned.p;
+    for (size_t i = 0; i < pinned.len / sizeof *v; i++) {
+        struct event *e = ring_begin(self->ring, EV_pinned, v[i].thread, v[i].time);
+        if (!e)
+            break;
+        e->pinned = v[i].pinned;
+        ring_commit(self->ring, e);
+    }
+    buf_fini(&pinned);
+}
+
 static uint64_t at_end;   /* since when it is asked what parks are for that were only timed; or 0 */
 static struct buf placed; /* struct sums_wait [] */
 
@@ -229,8 +261,9 @@ void open_waits_virtual(JNIEnv *jni, jthread thread, jint how, jobject blocker, 
                             .lock = lock.v,
                             .limit = kind == EV_sleep_enter ? WAIT_LIMITED : limit_of_state(state),
                             .time = clock_mono_ns()};
-    put(jni, self, &f, stack_of(jni, thread), threads_by_tid(jni, owner > 0 ? (uint64_t)owner : 0),
-        thread);
+    stack_id stack = stack_of(jni, thread);
+    put(jni, self, &f, stack, threads_by_tid(jni, owner > 0 ? (uint64_t)owner : 0), thread);
+    note_pinned(jni, thread, &f, stack);
 }
 
 void open_waits_owner(uint64_t tid, uint64_t owner)
@@ -239,12 +272,12 @@ void open_waits_owner(uint64_t tid, uint64_t owner)
     buf_put(&told.owners, &o, sizeof o);
 }
 
-/* Such a thread is asked for one by one, by the JDK's own means (25). */
+/* Such a thread is asked for one by one. */
 static void look_at_virtual(JNIEnv *jni, bool any)
 {
-    enum { MOST = 2000, SINCE = 25 };
+    enum { MOST = 2000 };
     struct err ignored;
-    if (any && agent.virtual_threads && agent.java_version >= SINCE)
+    if (any && agent.virtual_threads)
         query_virtual_waits(jni, MOST, &ignored);
 }
 
@@ -300,6 +333,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
         if (ids[i] && is_wanted(kind) && !is_of_monitor(kind) && !is_found(ids[i], by_itself))
             look_at(jni, self, &all[i], ids[i]);
     }
+    put_pinned(self);
     buf_fini(&told.lines);
     buf_fini(&told.owners);
 }

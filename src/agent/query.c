@@ -1,5 +1,6 @@
 #include "agent/query.h"
 
+#include "agent/blocked_on.h"
 #include "agent/heap.h"
 #include "agent/heap_walk.h"
 #include "agent/locks.h"
@@ -110,14 +111,27 @@ static jobject JNICALL call(JNIEnv *jni, jclass c, jstring type, jobject self, j
     return (*jni)->ExceptionCheck(jni) ? NULL : result;
 }
 
+/* While something is recorded: then Orca knows the carriers. */
+static jobject JNICALL monitor_of(JNIEnv *jni, jclass c, jlong tid, jlongArray owner)
+{
+    jobject o = NULL;
+    jlong id = -1;
+    (void)c;
+    RECORDING(if (!vmstructs_flag(agent.vmstructs, "CheckJNICalls", false)) o =
+                  blocked_on(jni, &agent.layout, agent.table, (uint64_t)tid, &id));
+    (*jni)->SetLongArrayRegion(jni, owner, 0, 1, &id);
+    return o;
+}
+
 /* One of the classes that Query needs. */
 static bool define_part(JNIEnv *jni, const char *name, const unsigned char *bytes, size_t len)
 {
-    static const JNINativeMethod natives = {
-        (char *)"call", (char *)"(" STRING OBJECT STRING STRING OBJECT "I)" OBJECT, (void *)call};
+    static const JNINativeMethod natives[] = {
+        {(char *)"call", (char *)"(" STRING OBJECT STRING STRING OBJECT "I)" OBJECT, (void *)call},
+        {(char *)"monitorOf", (char *)"(J[J)" OBJECT, (void *)monitor_of}};
     jclass c = natives_define(jni, name, bytes, len);
-    bool ok =
-        c && (strcmp(name, VIRTUAL) != 0 || (*jni)->RegisterNatives(jni, c, &natives, 1) == JNI_OK);
+    bool ok = c && (strcmp(name, VIRTUAL) != 0 ||
+                    (*jni)->RegisterNatives(jni, c, natives, ARRAY_LEN(natives)) == JNI_OK);
     (*jni)->DeleteLocalRef(jni, c);
     return ok;
 }

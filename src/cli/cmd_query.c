@@ -96,6 +96,19 @@ static void print_deadlock(const json_t *cycle)
     }
 }
 
+/* What the answer lacks. */
+static void print_unseen(const json_t *answer)
+{
+    json_int_t left = json_integer_value(json_object_get(answer, "virtual_left_out"));
+    json_int_t unknown = json_integer_value(json_object_get(answer, "blocked_on_unknown"));
+    if (left)
+        printf("%" JSON_INTEGER_FORMAT " more virtual threads were not looked at\n", left);
+    if (unknown)
+        printf("%" JSON_INTEGER_FORMAT " virtual thread%s blocked on monitors that are not known\n"
+               "    before JDK 25 they are known while a recording runs (orca attach)\n",
+               unknown, unknown == 1 ? " is" : "s are");
+}
+
 static int print_locks(const json_t *answer)
 {
     size_t i;
@@ -104,6 +117,7 @@ static int print_locks(const json_t *answer)
     json_array_foreach(locks, i, v) print_lock(v);
     if (json_array_size(locks) == 0)
         printf("no thread waits for a lock or a condition\n");
+    print_unseen(answer);
     return 0;
 }
 
@@ -306,8 +320,8 @@ const struct cmd cmd_query = {
         "monitor, parked for a lock, in Object.wait), for which object, its owner and what the "
         "owner executes; deadlocks come first. thread shows a thread's state, what it waits for "
         "and since when, what it holds, and its stack. Neither needs a recording, but only a "
-        "recording knows since when a thread waits. They see virtual threads on JDK 25 and later, "
-        "at most 20,000.\n\nmonitor, object, refs and class take the ids that orca events prints "
+        "recording knows since when a thread waits. They see virtual threads, at most 20,000; "
+        "before JDK 25, the monitor that blocks one only while a recording runs.\n\nmonitor, object, refs and class take the ids that orca events prints "
         "for the present recording. monitor (a lock's id) shows owner, entry count, and the "
         "threads waiting to enter and to be notified. class shows loader, module, supertypes, "
         "fields and number of instances (not on JDK 17 with ZGC); counting stops the "

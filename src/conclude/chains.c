@@ -2,7 +2,8 @@
  * of the chain, and the others stand behind it.
  *
  *     blocked on    the holder of a lock or a pool's item is blocked on another lock or pool
- *     an answer     the thread that should answer waits for an answer itself, or is blocked
+ *     an answer     the thread that should answer waits for an answer itself, or is blocked; the
+ *                   threads that should answer take turns at a lock
  *
  * A thread that holds a lock while it waits for an answer could wait without it: not a chain. */
 #include "base/util.h"
@@ -10,7 +11,7 @@
 #include "conclude/resource_parts.h"
 
 enum {
-    CHAIN_PERMILLE = 600, /* of the time that it is had, its holders wait for the next one */
+    CHAIN_PERMILLE = 600, /* of the time that it is had, its holders are at the next one */
     CHAIN_LINKS = 5,
 };
 
@@ -20,17 +21,41 @@ static bool is_link(const struct resource *r, const struct activity *x)
            (x->does == DOES_BLOCKED || (x->does == DOES_ANSWER && r->kind == RESOURCE_ANSWERS));
 }
 
+/* The first of what the holders do that leads on. */
+static const struct activity *link_of(const struct resource *r)
+{
+    for (size_t i = 0; i < r->n_doing; i++)
+        if (is_link(r, &r->doing[i]))
+            return &r->doing[i];
+    return NULL;
+}
+
+/* How long they wait for it; of threads that give answers also how long one has the lock for which
+ * another one waits: two that take turns wait for half of the time each. */
+static uint64_t ns_at(const struct resource *r, const struct resource *next, uint32_t other,
+                      const struct analysis *a)
+{
+    uint64_t waits = 0;
+    for (size_t i = 0; i < r->n_doing; i++)
+        if (is_link(r, &r->doing[i]) && r->doing[i].other == other)
+            waits += r->doing[i].ns;
+    bool turns = r->kind == RESOURCE_ANSWERS && next->kind == RESOURCE_LOCK && next->ns &&
+                 r->holder && next->holder && resource_same_pool(a, r->holder, next->holder) &&
+                 resource_same_pool(a, r->holder, next->threads[0]);
+    uint64_t per_wait = turns ? 1000 * (next->held >> 10) / ((next->ns >> 10) + 1) : 0;
+    return waits + waits / 1000 * min_u64(per_wait, 1000);
+}
+
 /* The next one of the chain; NULL: it is the end. */
 static const struct resource *next_of(const struct resources *all, const struct resource *r,
                                       const struct analysis *a)
 {
-    if (!r->n_doing || !r->held || r->remote || resource_is_of_own_pool(a, r) ||
-        resource_is_meeting(r))
+    const struct activity *x = link_of(r);
+    if (!x || !r->held || r->remote || resource_is_of_own_pool(a, r) || resource_is_meeting(r))
         return NULL;
-    const struct activity *x = r->doing;
-    const struct resource *next = is_link(r, x) ? &all->v[x->other - 1] : NULL;
-    return next && next != r && next->held &&
-                   1000 * (x->ns >> 10) >= CHAIN_PERMILLE * (r->held >> 10)
+    const struct resource *next = &all->v[x->other - 1];
+    return next != r && next->held &&
+                   1000 * (ns_at(r, next, x->other, a) >> 10) >= CHAIN_PERMILLE * (r->held >> 10)
                ? next
                : NULL;
 }

@@ -17,6 +17,7 @@ enum {
     PINS_MAX = 256,                /* places that pin */
     PINNED_PERMILLE = 20,          /* of the recording, in pinned waits, */
     PINNED_PROBLEM_PERMILLE = 500, /* or half a carrier all the time: a problem */
+    NONE_FREE_NS = 1000000000,     /* at the end no carrier is free for this time */
     CARRIER_LEAST_NS = 1000000,    /* shorter than this, a carrier was only being woken */
     MONITORS_PIN_FROM = 21,
     MONITORS_PIN_UNTIL = 23,
@@ -31,7 +32,15 @@ enum {
     USERS_MAX = 64,               /* pools on carriers */
 };
 
-enum how { PINS_NOT, PINS_NATIVE, PINS_INIT, PINS_MONITOR, PINS_BY_WAITING, PINS_UNKNOWN };
+enum how {
+    PINS_NOT,
+    PINS_NATIVE,
+    PINS_INIT,
+    PINS_MONITOR,
+    PINS_BY_WAITING,
+    PINS_BEFORE, /* a monitor that was entered further out: the JVM did not tell where */
+    PINS_UNKNOWN
+};
 
 /* By the place that pins. */
 struct pinned {
@@ -42,6 +51,7 @@ struct pinned {
     stack_id stack;                    /* of the longest */
     lock_id lock;                      /* that pins, of one of them */
     struct buf when;                   /* struct stretch [] */
+    bool keeps;                        /* a carrier until the end, when none is free */
 };
 
 struct stretch {
@@ -60,7 +70,7 @@ struct maker {
 };
 
 /* The innermost frame behind the machinery of waiting that pins, if any does; the JDK's own entry
- * into the thread does not.  frame: 1 + that of a monitor which does; 0: none. */
+ * into the thread does not.  frame: as in the event. */
 static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t frame)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -73,7 +83,7 @@ static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t fr
             return (struct pinned){.at = at, .how = PINS_NATIVE};
         if (strcmp(m->name, "<clinit>") == 0)
             return (struct pinned){.at = at, .how = PINS_INIT};
-        if (i + 1 == frame)
+        if (i + 1 == frame || (frame == PINNED_FRAME_UNKNOWN && m->flags & METHOD_SYNCHRONIZED))
             return (struct pinned){.at = at, .how = PINS_MONITOR};
     }
     return (struct pinned){.how = PINS_NOT};
@@ -103,7 +113,8 @@ static uint16_t of_place(struct maker *m, stack_id stack, enum how how)
 static uint16_t of_pin(struct maker *m, const struct pin *p)
 {
     struct pinned x = find_pin(m->a->trace, p->stack, p->frame);
-    uint16_t i = x.how == PINS_NOT ? of_place(m, p->stack, PINS_UNKNOWN) : known(m, &x);
+    enum how else_ = p->frame == PINNED_FRAME_UNKNOWN ? PINS_BEFORE : PINS_UNKNOWN;
+    uint16_t i = x.how == PINS_NOT ? of_place(m, p->stack, else_) : known(m, &x);
     if (i && p->lock.v)
         m->v[i - 1].lock = p->lock;
     return i;
@@ -234,6 +245,7 @@ static const char *const how_words[] = {[PINS_NATIVE] = "",
                                         [PINS_INIT] = ", a static initialiser",
                                         [PINS_MONITOR] = ", synchronized",
                                         [PINS_BY_WAITING] = ", on a monitor",
+                                        [PINS_BEFORE] = ", inside a synchronized block",
                                         [PINS_UNKNOWN] = ", called by the JVM"};
 
 static void say_try(struct rule_finding *f, const struct pinned *p)
@@ -241,7 +253,8 @@ static void say_try(struct rule_finding *f, const struct pinned *p)
     static const char *const tries[] = {
         [PINS_INIT] = "do this outside the static initialiser",
         [PINS_MONITOR] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
-        [PINS_BY_WAITING] = "use a ReentrantLock instead of synchronized, or JDK 24 or later"};
+        [PINS_BY_WAITING] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
+        [PINS_BEFORE] = "use a ReentrantLock instead of synchronized, or JDK 24 or later"};
     if (p->how >= ARRAY_LEN(tries) || !tries[p->how])
         return;
     rule_line(f, CARD_TRY);
@@ -277,6 +290,139 @@ static void tell(struct maker *m, struct pinned *p)
     say_try(f, p);
 }
 
+/* --- no carrier is free ------------------------------------------------------------------------ */
+
+/* At the recording's end, where no virtual thread runs although some could. */
+struct none_free {
+    uint64_t since;             /* nothing has moved since */
+    uint32_t n_pinned, n_ready; /* who keeps the carriers; who waits for one, */
+    uint32_t n_kept;            /* of n_pinned: not in Object.wait, where others are added */
+    uint32_t ready, waker;      /* the first of them, who unparked it, */
+    uint64_t ready_since;       /* when, */
+    const struct context *for_; /* and from which wait */
+};
+
+static void add_ready_one(struct none_free *x, const struct maker *m, uint32_t thread,
+                          const struct span *s, uint64_t since)
+{
+    x->n_ready++;
+    if (x->ready && x->ready_since <= since)
+        return;
+    x->ready = thread;
+    x->ready_since = since;
+    x->waker = s ? s->waker : 0;
+    x->for_ = s ? timeline_context(&m->a->timeline, s->context) : NULL;
+}
+
+/* What a virtual thread is in at the end. False: it runs. */
+static bool add_at_end(struct none_free *x, struct maker *m, uint32_t thread)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct thread_stats *st = &m->a->threads.v[thread];
+    const struct line *l = &tl->lines[thread];
+    const struct span *s = l->spans.n ? line_span(l, l->spans.n - 1) : NULL;
+    uint64_t end = m->a->window.to, since = s ? s->start : st->called;
+    if (st->has_ended || (!s && !st->has_started && !st->called))
+        return true; /* over, or never met itself */
+    if (s ? span_end(tl, s) < end : st->has_started)
+        return false;
+    uint64_t ready =
+        s ? pins_ready_since(&m->a->decoded.pins, tl, &m->a->threads, thread, s) : st->called;
+    if (ready < end) {
+        add_ready_one(x, m, thread, s, ready);
+        since = ready;
+    } else if (pin_of(m, thread, s)) {
+        uint8_t what = timeline_context(tl, s->context)->what;
+        x->n_pinned++;
+        x->n_kept += what != STATE_WAITING && what != STATE_REACQUIRING;
+    }
+    x->since = max_u64(x->since, since);
+    return true;
+}
+
+/* Nobody needs to be seen who waits for a carrier if as many are kept as the scheduler makes. */
+static bool is_none_free(struct maker *m, struct none_free *x)
+{
+    uint64_t end = m->a->window.to;
+    uint64_t carriers = strtoul(trace_info(m->a->trace, "orca.carriers", "0"), NULL, 10);
+    for (uint32_t i = 1; i < m->a->timeline.n_lines; i++)
+        if (m->a->threads.v[i].is_virtual && !add_at_end(x, m, i))
+            return false;
+    bool none = x->n_ready ? x->n_pinned > 0 : carriers && x->n_kept >= carriers;
+    return none && end - min_u64(x->since, end) >= NONE_FREE_NS;
+}
+
+/* Who keeps a carrier at this place until the end, and waits for what. */
+static void say_keepers(struct rule_finding *f, struct maker *m, struct pinned *p)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct stretch *v = (const void *)p->when.p;
+    for (size_t i = 0; i < p->when.len / sizeof *v; i++) {
+        const struct line *l = &tl->lines[v[i].thread];
+        const struct context *x = timeline_context(tl, line_span(l, l->spans.n - 1)->context);
+        if (v[i].to < m->a->window.to)
+            continue;
+        p->keeps = true;
+        if (f->threads.n == FINDING_IDS)
+            continue;
+        rule_say(f, "; ");
+        rule_say_thread(f, m->ev, v[i].thread);
+        rule_say(f, " waits");
+        if (x->lock.v) {
+            rule_say(f, " for ");
+            rule_say_lock(f, m->ev, x->lock, x->stack);
+        }
+        rule_say_in(f, m->ev, ", pinned at ", p->at);
+        rule_say(f, "%s", how_words[p->how]);
+        rule_add_thread(f, m->ev, v[i].thread);
+        rule_add_lock(f, x->lock);
+        rule_add_stack(f, x->stack);
+    }
+}
+
+static void say_ready(struct rule_finding *f, const struct maker *m, const struct none_free *x)
+{
+    rule_say(f, "; ");
+    if (!x->n_ready) {
+        rule_say(f, "no other virtual thread can run");
+        return;
+    }
+    rule_say_thread(f, m->ev, x->ready);
+    if (x->waker) {
+        rule_say(f, " was unparked by ");
+        rule_say_thread(f, m->ev, x->waker);
+        if (x->for_->lock.v) {
+            rule_say(f, " for ");
+            rule_say_lock(f, m->ev, x->for_->lock, x->for_->stack);
+        }
+        rule_say(f, " and");
+    }
+    rule_say(f, " waits for a carrier, %s", human_time(m->a->window.to - x->ready_since).text);
+    if (x->n_ready > 1)
+        rule_say(f, "; %s other virtual thread%s could run, too", human_count(x->n_ready - 1).text,
+                 x->n_ready == 2 ? "" : "s");
+}
+
+/* Before the places that pin: it has those with threads that keep the carriers. */
+static void tell_none_free(struct maker *m, const struct none_free *x)
+{
+    struct rule_finding *f = rule_find(m->ev, SEVERITY_PROBLEM, UINT64_MAX - 1);
+    if (!f)
+        return;
+    f->from = x->since;
+    rule_say(f, "No carrier is free: %s pinned virtual thread%s all of them, %s until the end",
+             human_count(x->n_pinned).text, x->n_pinned == 1 ? " keeps" : "s keep",
+             human_time(m->a->window.to - x->since).text);
+    for (uint32_t i = 0; i < m->n; i++)
+        say_keepers(f, m, &m->v[i]);
+    say_ready(f, m, x);
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->v[i].keeps) {
+            say_try(f, &m->v[i]);
+            break;
+        }
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct pinned *x = a, *y = b;
@@ -285,9 +431,14 @@ static int by_time(const void *a, const void *b)
 
 static void tell_pins(struct maker *m)
 {
+    struct none_free x = {.since = 0};
+    bool none = is_none_free(m, &x);
     qsort(m->v, m->n, sizeof *m->v, by_time);
+    if (none)
+        tell_none_free(m, &x);
     for (uint32_t i = 0; i < m->n; i++)
-        tell(m, &m->v[i]);
+        if (!m->v[i].keeps)
+            tell(m, &m->v[i]);
 }
 
 static void make(struct maker *m, void (*tell_all)(struct maker *m))

@@ -75,10 +75,14 @@ enum {
 };
 enum { STACK_TRUNCATED = 1 };
 enum {
+    METHOD_SYNCHRONIZED = 0x20,   /* of Java, as the class file says it */
     METHOD_NATIVE = 0x100,        /* a native method of Java */
     METHOD_NATIVE_CODE = 0x10000, /* a place in native code: module, address */
     METHOD_STUB = 0x20000,        /* code that the JVM made */
 };
+
+/* pinned.frame: the JVM did not tell which frames hold monitors */
+#define PINNED_FRAME_UNKNOWN UINT32_MAX
 
 /* flags of cpu_sample and wall_sample */
 enum {

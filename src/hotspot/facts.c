@@ -188,7 +188,7 @@ enum {
     OPENED, /* what is found makes sense where it is opened (codecache.c, layout.c, vmstructs.c) */
     BOUND,  /* by a native method of Orca's own (agent/natives.c) */
     READ,   /* by fields that JNI reads, too (mounted.c, agent/chunks.c) */
-    BESIDE, /* by the field that may follow it (begins_a_line) */
+    SHOWN,  /* by a monitor of Orca's own, before its first use (agent/blocked_on.c) */
     HEAP,   /* by what Runtime says of the heap (agent/on_gc.c) */
 };
 #define HERE(proof) proof
@@ -197,6 +197,7 @@ enum {
 /* What is off. */
 #define OWNERS "owners of monitors are unknown"
 #define STACKS "stacks are taken through JVMTI, and there are no samples"
+#define BLOCKERS "which monitors virtual threads wait for when Orca attaches is unknown"
 #define MOUNTS "which virtual thread a carrier runs is unknown"
 #define SIGNALS "what owners execute is not recorded, nor when threads ran"
 #define COLLECTIONS "causes of collections are not recorded"

@@ -320,7 +320,7 @@ static struct found by_tid(struct thread_table *t, uint64_t java_tid, bool where
 static struct found by_platform_thread(struct thread_table *t, const struct entry *e)
 {
     const struct vm_layout *l = &t->layout;
-    struct found self = {.owner = {.id = e->id}, .runs = e};
+    struct found self = {.owner = {.id = e->id, .java_tid = e->java_tid}, .runs = e};
     if (l->owner_is_tid || l->vthread >= 0 || e->carrier) {
         /* A carrier that seems to run no thread is about to, or about to stop, or cannot (it tries
          * to leave a thread that is pinned): what it owns then may be the virtual thread's. */
@@ -412,6 +412,7 @@ static void fill_place(const struct thread_table *t, const struct found *f, uint
                               .stack_low = f->runs->stack_low,
                               .stack_high = f->runs->stack_high,
                               .os_tid = os_thread_id(&t->layout, f->runs->java_thread),
+                              .id = f->runs->id,
                               .in_native = is_in_native(&t->layout, f->runs->java_thread),
                               .carries = f->carried,
                               .java_tid = f->owner.java_tid};

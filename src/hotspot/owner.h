@@ -42,7 +42,7 @@ void thread_table_each(struct thread_table *t,
 
 struct owner {
     uint32_t id;       /* as added to the table; 0: not known */
-    uint64_t java_tid; /* JDK 24+: may be known although the thread is not in the table; else 0 */
+    uint64_t java_tid; /* may be known although the thread is not in the table; 0: not known */
     bool gone;         /* the monitor is free again */
     bool anonymous;    /* owned as a fast lock; by whom: by the address of the object */
 };
@@ -52,15 +52,17 @@ struct owner_place {
     uintptr_t monitor, java_thread; /* java_thread 0: not known, or it is not mounted */
     uintptr_t stack_low, stack_high;
     uint32_t os_tid;
+    uint32_t id;       /* of that thread in the table */
     bool in_native;    /* it was in a native method of the program or the JDK */
     bool carries;      /* the owner is a virtual thread, */
     uint64_t java_tid; /* of this Thread.getId() */
 };
 
-/* The owner of the monitor that the calling thread (its JavaThread) is about to block on.  `oop`:
- * where the JVM keeps the object's address, to find an anonymous owner; NULL: do not look.
- * *place (NULL: not asked for): who runs it; that thread may be gone when this returns.  Threads:
- * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
+/* The owner of the monitor that a thread (its JavaThread) is about to block on.  `oop`: where the
+ * JVM keeps the object's address, to find an anonymous owner; NULL: do not look.  *place (NULL: not
+ * asked for): who runs it; that thread may be gone when this returns.  Threads: the blocking thread
+ * itself, inside MonitorContendedEnter; another one must ask whether that thread is blocked on the
+ * same monitor after the answer, too (blocked.h).  No allocation, no lock. */
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
                         struct owner_place *place);
 

@@ -15,13 +15,13 @@
 
 struct vm_layout {
     /* JavaThread */
-    long pending_monitor, lock_stack, monitor_owner_id, stack_base, stack_size, osthread, state,
-        terminated;
+    long pending_monitor, waiting_monitor, lock_stack, monitor_owner_id, stack_base, stack_size,
+        osthread, state, terminated;
     long thread_obj, vthread, jvmti_vthread; /* handles: of itself, of whom it runs, and the same
                                               * as JVMTI has it */
     long lock_stack_top, lock_stack_base;    /* LockStack */
     long os_thread_id;                       /* OSThread */
-    long monitor_owner;                      /* ObjectMonitor */
+    long monitor_owner, monitor_object;      /* ObjectMonitor */
     long tid; /* in a Thread object: what getId() says.  Not described: who can ask the JVM finds
                * it (mounted.h).  -1: not known */
     struct oops oops;

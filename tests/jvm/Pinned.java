@@ -3,6 +3,7 @@ import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Ten virtual threads sleep for 200 ms each, all at once.
@@ -15,6 +16,8 @@ import java.util.concurrent.locks.LockSupport;
  *   enter    nine want the monitor that the tenth has: one after the other has it, for a moment
  *   starved  two carriers (parallelism and maxPoolSize are 2) are pinned by a synchronized block, or natively; behind them
  *            wait eight threads that may go on
+ *   hang     a lock is given to a thread that has no carrier, since two that wait for the lock are pinned, by a synchronized
+ *            block or natively; prints "ready", stays
  *   busy     two carriers are used by two threads that compute; behind them wait eight threads that may go on
  */
 public final class Pinned {
@@ -157,6 +160,36 @@ public final class Pinned {
             t.join();
     }
 
+    static final ReentrantLock LOG = new ReentrantLock(true);
+
+    public static void write() {
+        LOG.lock();
+        LOG.unlock();
+    }
+
+    static Thread named(String name, Sync.Body body) throws Exception {
+        Thread t = Sync.virtual(name, body);
+        t.start();
+        return t;
+    }
+
+    static void awaitQueued(Thread t) {
+        while (!LOG.hasQueuedThread(t) || t.getState() != Thread.State.WAITING)
+            Thread.yield();
+    }
+
+    /** Who gets the lock next has no carrier: both are kept by threads that wait for the lock. */
+    static void hang(boolean monitor) throws Exception {
+        LOG.lock();
+        awaitQueued(named("first", Pinned::write));
+        for (int i = 0; i < 2; i++)
+            awaitQueued(named("handler-" + i, monitor ? () -> new Table().outer(Pinned::write) : () -> natively("write")));
+        LOG.unlock();
+        System.out.println("ready");
+        while (true)
+            Thread.sleep(60_000);
+    }
+
     static void compute() {
         COMPUTING.countDown();
         while (!stop)
@@ -187,6 +220,10 @@ public final class Pinned {
         }
         if (args[0].equals("busy")) {
             busy();
+            return;
+        }
+        if (args[0].startsWith("hang")) {
+            hang(args[0].equals("hang-monitor"));
             return;
         }
         if (args[0].startsWith("starved")) {

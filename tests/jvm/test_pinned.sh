@@ -97,3 +97,49 @@ test_starved_by_unknown() {
 test_starved_by_monitors() {
     starved monitor
 }
+
+# The hang that stopped servers on JDK 21: recorded from the start, or attached to when nothing moves any more.
+hang() { # HOW WHERE
+    local how=$1
+    local vm=(-Xmx64m -Djdk.reflect.useNativeAccessorOnly=true -Djdk.virtualThreadScheduler.parallelism=2
+        -Djdk.virtualThreadScheduler.maxPoolSize=2)
+    rm -f "$TRACE"
+    set -m
+    : >java.out
+    if [ "$2" = start ]; then
+        start_traced "" "${vm[@]}" Pinned "hang-$how"
+        wait_for 60 grep -q '^ready' out
+    else
+        "$JAVA" "${vm[@]}" -XX:-UsePerfData -cp "$CLASSES" Pinned "hang-$how" >java.out 2>&1 &
+        jvm=$!
+        wait_for 60 grep -q '^ready' java.out
+        run 0 "$ORCA" attach "$jvm" -o "$TRACE"
+    fi
+    for seconds in 2 4 8; do
+        sleep $seconds
+        run 0 "$ORCA" report --json --findings "$TRACE"
+        jq -r '.findings[0].text' out >text
+        ! grep -q '^No carrier is free' text || break
+    done
+    kill -KILL "$jvm"
+    grep -qE '^No carrier is free: 2 pinned virtual threads keep all of them, [0-9.]+ s until the end; ' text || fail "$(cat text)"
+    has text 'handler-0 waits for '
+    has text 'handler-1 waits for '
+}
+test_hang() {
+    need_jdk 21
+    local how=native
+    ! monitors_pin || how=monitor
+    hang "$how" start
+    has text '; first was unparked by main for '
+    has text ' and waits for a carrier, '
+    ! monitors_pin || has text ', synchronized; '
+}
+test_hang_attached() {
+    need_jdk 21
+    local how=native
+    ! monitors_pin || how=monitor
+    hang "$how" attached
+    has text '; no other virtual thread can run'
+    ! monitors_pin || has text ', pinned at Pinned$Table.outer (Pinned.java:'
+}

@@ -1,6 +1,7 @@
 # Virtual threads that own monitors while they are unmounted: who they are, in traces and in the JVM that runs.
 # timeout: 120
 . "$ROOT/tests/jvm/traced.sh"
+. "$ROOT/tests/jvm/circles.sh"
 
 need_jdk 24 # before, a thread that owns a monitor stays on its carrier
 
@@ -88,29 +89,6 @@ circle() { # N KIND JVM-OPTION...
     same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
 }
 
-names() { # N
-    seq -f 'v-%g' 0 $(($1 - 1)) | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
-}
-
-# The JVM's own thread dump names virtual threads and what they wait for from JDK 25 on.
-live_circle() { # N
-    wait_for 60 eval "\"$ORCA\" top $jvm -n 1 >top 2>&1; grep -q '^ 1  Deadlock of $1 threads' top"
-    [ "$JDK_MAJOR" -ge 25 ] || return 0
-    run 0 "$ORCA" query "$jvm" locks
-    same "$(grep -c '^DEADLOCK' out)" 1
-    same "$(head -n 1 out)" "DEADLOCK of $1 threads:"
-    run 0 "$ORCA" query "$jvm" locks --json
-    same "$(jq -r '[.deadlocks[0][].name] | sort | join(" ")' out)" "$(names "$1")"
-    same "$(jq '.deadlocks[0] as $m | [range('"$1"') | $m[.].owner.id == $m[(. + 1) % '"$1"'].id] | all' out)" true
-    same "$(jq -r '[.locks[] | select(any(.waiting[]; .name == "behind")) | .owner.name] | join(" ")' out)" v-0
-    run 0 "$ORCA" query "$jvm" thread v-0
-    grep -q '^"v-0" #[0-9]* virtual, \(BLOCKED\|WAITING\)$' out || fail "$(cat out)"
-    grep -q '^    waits for java[a-zA-Z.$]* @[0-9A-F]*, owned by v-1$' out || fail "$(cat out)"
-    grep -q '^    holds java[a-zA-Z.$]* @[0-9A-F]*' out || fail "$(cat out)"
-    run 0 "$ORCA" query "$jvm" thread behind
-    grep -q ', owned by v-0$' out || fail "$(cat out)"
-}
-
 test_deadlock_of_monitors() {
     circle 2 monitor -XX:+UseG1GC
     circle 3 monitor -XX:+UseZGC
@@ -127,70 +105,6 @@ test_deadlock_of_both() {
 }
 test_deadlock_partly_mounted() {
     circle 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
-}
-
-# A recording that begins when they are deadlocked already: live and in the report.
-attach_to() { # N KIND JVM-OPTION...
-    local n=$1 kind=$2
-    shift 2
-    rm -f "$TRACE"
-    set -m
-    : >java.out
-    "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" "$@" Unmounted circle "$n" "$kind" >java.out 2>&1 &
-    jvm=$!
-    wait_for 60 grep -q '^ready' java.out
-    run 0 "$ORCA" attach "$jvm" -o "$TRACE"
-    live_circle "$n"
-    run 0 "$ORCA" detach "$jvm"
-    kill -KILL "$jvm"
-    good_trace complete
-    run 0 "$ORCA" report --json --deadlocks "$TRACE"
-    same "$(jq '.deadlocks | length' out)" 1
-    same "$(jq -r '[.deadlocks[0].members[].name] | sort | join(" ")' out)" "$(names "$n")"
-    same "$(jq -r '[.deadlocks[0].behind[].name] | join(" ")' out)" behind
-    same "$(jq -r '[.deadlocks[0].members[].stack | map(.class) | any(. == "Unmounted")] | all' out)" true
-    same "$(jq .owners_unknown out)" 0
-}
-test_attach_to_deadlock() {
-    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
-    attach_to 3 monitor -XX:+UseSerialGC
-    attach_to 2 lock -XX:+UseG1GC
-    attach_to 4 mixed -XX:+UseZGC
-    attach_to 10 pinned -XX:+UseSerialGC -Djdk.virtualThreadScheduler.parallelism=20
-    attach_to 3 platform -XX:+UseSerialGC
-}
-
-# A virtual thread is found at the object, a platform thread at its hash: one lock, and one finding.
-test_attach_to_a_queue() {
-    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
-    set -m
-    : >java.out
-    "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted straight 2 >java.out 2>&1 &
-    jvm=$!
-    wait_for 60 grep -q '^ready' java.out
-    run 0 "$ORCA" attach "$jvm" -o "$TRACE" --for 1s
-    kill -KILL "$jvm"
-    good_trace complete
-    "$ORCA" events -k wait_found "$TRACE" >found
-    same "$(sed -n 's/^[^ ]* \(behind\|beside\) wait_found .* lock=\([0-9]*\) .*owner=v-0 .*/\2/p' found | sort | uniq -c | awk '{ print $1 }')" 2
-    run 0 "$ORCA" report --json "$TRACE" # v-0 as well, at the same place
-    same "$(jq -r '[.findings[] | select(.text | contains("3 threads were still blocked when the recording ended"))] | length' out)" 1
-    same "$(jq -r '[.findings[] | select(.text | contains("blocked"))] | length' out)" 1
-}
-
-# Without a recording; threads of an executor are among them.
-test_query_alone() {
-    [ "$JDK_MAJOR" -ge 25 ] || skip "needs JDK 25"
-    set -m
-    : >java.out
-    "$JAVA" -Xmx64m -XX:+UseSerialGC -XX:-UsePerfData -cp "$CLASSES" Unmounted circle 4 mixed >java.out 2>&1 &
-    jvm=$!
-    wait_for 60 grep -q '^ready' java.out
-    run 0 "$ORCA" query "$jvm" locks
-    same "$(head -n 1 out)" "DEADLOCK of 4 threads:"
-    wait_for 60 eval "\"$ORCA\" query $jvm thread pooled | tee out | grep -q '^\"pooled\" #[0-9]* virtual, WAITING\$'"
-    grep -q "^        at Unmounted\.lambda.circle.*($(basename Unmounted.java):$(site Unmounted.java pooled))\$" out || fail "$(cat out)"
-    kill -KILL "$jvm"
 }
 
 test_no_deadlock() {

@@ -8,20 +8,10 @@ const [orca, pid, truth, files] = process.argv.slice(2);
 const run = async (...words) => JSON.parse((await promisify(execFile)(orca, words, {maxBuffer: 1 << 30})).stdout);
 const keep = (source, answer) => writeFileSync(`${files}.${source}.json`, JSON.stringify(answer));
 
-// JDK 21 lists no virtual thread that no executor started: then nothing is said of it.
-async function named(name) {
-    try {
-        return (await run('query', pid, 'thread', name, '--json')).threads;
-    } catch (e) {
-        if (!e.stderr?.includes(`has no thread "${name}"`)) throw e;
-        return [];
-    }
-}
-
 async function query() {
     const names = new Set([...readFileSync(truth, 'utf8').matchAll(/^truth now-\S+ thread=(\S+)/gm)].map((m) => m[1]));
     const threads = [];
-    for (const name of names) threads.push(...await named(name));
+    for (const name of names) threads.push(...(await run('query', pid, 'thread', name, '--json')).threads);
     return {threads, locks: await run('query', pid, 'locks', '--json')};
 }
 

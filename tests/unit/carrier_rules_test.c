@@ -69,3 +69,60 @@ Test(carrier_rules, nobody_was_unparked)
     analyzed_run(1000 * MS);
     cr_assert_null(finding_of("few-carriers"));
 }
+
+#define LOCKED                                                                                     \
+    "java.util.concurrent.locks.LockSupport.park:1 "                                               \
+    "java.util.concurrent.locks.ReentrantLock.lock:2 shop.Log.write:5 "
+
+/* ann has a lock until 1 s.  "first" waits for it without a carrier; "handler-0" and "handler-1",
+ * too, on the only two carriers, in a synchronized block.  Then "first" is unparked. */
+static void hang(uint64_t end, bool one_runs)
+{
+    lock_id log = builder_lock(
+        &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;"));
+    stack_id at = builder_stack(&b, LOCKED "shop.First.run:9"),
+             pinned = builder_stack(&b, LOCKED "shop.Span.end:30 shop.Handler.run:9");
+    builder_info(&b, "java.vm.version", "21.0.8+9-LTS");
+    builder_info(&b, "orca.events", "threads,parks,monitors");
+    thread_id first = started("first", 0, 1);
+    ADD(&b, STREAM + first.v, first, 10 * MS, park_enter, .lock = log, .stack = at);
+    for (unsigned i = 0; i < 2; i++) {
+        thread_id v = started("handler", i, 20);
+        ADD(&b, STREAM + v.v, v, 30 * MS, park_enter, .lock = log, .stack = pinned);
+        ADD(&b, STREAM + v.v, v, 30 * MS + 1, pinned, .stack = pinned, .frame = 4);
+    }
+    ADD(&b, 1, ann, 1000 * MS, unpark, .target = first, .stack = at);
+    if (one_runs)
+        started("other", 0, 40);
+    analyzed_run(end);
+}
+
+Test(carrier_rules, pinned_threads_keep_all_carriers)
+{
+    hang(4000ull * MS, false);
+    const struct rule_finding *f = finding_of("pinned");
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_PROBLEM);
+    cr_expect_eq(f->impact, UINT64_MAX - 1, "before all that waits for it");
+#define KEEPS(n)                                                                                   \
+    "handler-" n " waits for java.util.concurrent.locks.ReentrantLock, pinned at Span.end "        \
+    "(Span.java:30), synchronized; "
+    cr_expect_str_eq(
+        f->text,
+        "No carrier is free: 2 pinned virtual threads keep all of them, 3.00 s until "
+        "the end; " KEEPS("0") KEEPS(
+            "1") "first-0 was unparked by ann for java.util.concurrent.locks.ReentrantLock and "
+                 "waits for a carrier, 3.00 s; try: use a ReentrantLock instead of "
+                 "synchronized, or JDK 24 or later");
+}
+
+/* Shorter than a second, and beside one that runs. */
+Test(carrier_rules, a_carrier_may_become_free)
+{
+    hang(1900ull * MS, false);
+    cr_expect_null(strstr(finding_of("pinned")->text, "No carrier"));
+    analyzed_end();
+    analyzed_begin();
+    hang(4000ull * MS, true);
+    cr_expect_null(strstr(finding_of("pinned")->text, "No carrier"));
+}

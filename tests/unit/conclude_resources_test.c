@@ -2433,6 +2433,37 @@ Test(resources, of_a_chain_of_answers_the_end_is_the_finding)
     cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
 }
 
+/* Two that should answer take turns at a lock, each blocked for half of the time; or each has one of
+ * its own half of that time. */
+static const struct rule_finding *answers_by_turns(bool turns)
+{
+    thread_id own[] = {builder_thread(&b, "worker-1"), builder_thread(&b, "worker-2")};
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 4000000;
+        does_block(own[i % 2], from, from + (turns ? 3990000 : 2000000), lock, own[(i + 1) % 2]);
+        gets(i % 2 ? ann : bob, own[i % 2], from, from + 7900000, GET "shop.Desk.part:20");
+    }
+    static struct rule_finding *f;
+    size_t n;
+    run(100000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_gt(n, 0);
+    return f;
+}
+
+Test(resources, a_lock_at_which_all_who_answer_take_turns_is_the_finding)
+{
+    const struct rule_finding *f = answers_by_turns(true);
+    cr_assert_eq(f->resource->lock.v, lock.v, "%s", f->text);
+    cr_assert_not_null(strstr(labelled(f, CARD_BEHIND), "2 threads wait for answers of worker"));
+}
+
+Test(resources, a_lock_for_which_they_wait_for_some_of_the_time_is_not)
+{
+    const struct rule_finding *f = answers_by_turns(false);
+    cr_assert_str_eq(f->rule, "slow-answer");
+}
+
 /* --- who meets, who is asked for nothing ------------------------------------------------------ */
 
 static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_id on,

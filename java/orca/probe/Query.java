@@ -163,11 +163,56 @@ final class Query {
         return now != null && now.state == Thread.State.BLOCKED && now.waitsFor != null ? now : t;
     }
 
+    private static ThreadInfo info(long id) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        return threads.getThreadInfo(new long[] {id}, threads.isObjectMonitorUsageSupported(), false, FRAMES)[0];
+    }
+
+    private static boolean isAsBefore(ThreadInfo t) {
+        ThreadInfo now = ManagementFactory.getThreadMXBean().getThreadInfo(t.getThreadId());
+        return now != null && now.getLockOwnerId() == t.getLockOwnerId() && now.getBlockedCount() == t.getBlockedCount()
+                && now.getWaitedCount() == t.getWaitedCount();
+    }
+
+    /**
+     * JDK 21 to 23: what a virtual thread owns, its carrier owns to management. Who owns a monitor stays on its carrier:
+     * so it is the virtual one that the carrier runs, if both were seen at one moment, or the thread waits as before.
+     *
+     * @param seen owners by id: as they were at one moment with `t`, or (`later`) after it
+     */
+    private static QueryThread ofCarried(ThreadInfo t, Map<Long, ThreadInfo> seen, boolean later) {
+        QueryThread q = new QueryThread(t);
+        int java = Runtime.version().feature();
+        if (q.ownerId < 0 || java < 21 || java > 23)
+            return q;
+        if (later && !seen.containsKey(q.ownerId))
+            seen.put(q.ownerId, ManagementFactory.getThreadMXBean().getThreadInfo(q.ownerId, 1));
+        ThreadInfo owner = seen.get(q.ownerId);
+        if (owner != null && QueryThread.carries(owner)) {
+            q.ownerId = !later || isAsBefore(t) ? owner.getLockOwnerId() : -1;
+            q.ownerName = null;
+        }
+        return q;
+    }
+
+    private static void nameOwners(List<QueryThread> all) {
+        Map<Long, String> names = new HashMap<>();
+        for (QueryThread t : all)
+            names.put(t.id, t.name);
+        for (QueryThread t : all)
+            if (t.ownerId >= 0 && t.ownerName == null)
+                t.ownerName = names.get(t.ownerId);
+    }
+
     /** All threads, and the owners of what they wait for where another one was seen to hold it. */
     private List<QueryThread> all() {
         List<QueryThread> all = new ArrayList<>();
-        for (ThreadInfo t : platform())
-            all.add(asItIs(new QueryThread(t)));
+        Map<Long, ThreadInfo> seen = new HashMap<>();
+        ThreadInfo[] dump = platform();
+        for (ThreadInfo t : dump)
+            seen.put(t.getThreadId(), t);
+        for (ThreadInfo t : dump)
+            all.add(asItIs(ofCarried(t, seen, false)));
         int platform = all.size(), java = Runtime.version().feature();
         virtualLeftOut = QueryVirtual.addTo(all);
         seesAll = java < 19 || java >= 25 && all.size() == platform;
@@ -182,23 +227,27 @@ final class Query {
         for (QueryThread t : all) {
             QueryThread holder = t.state == Thread.State.BLOCKED && t.waitsFor != null
                     ? holders.get(QueryThread.key(t.waitsFor)) : null;
-            if (holder != null && t.ownerId < 0) {
+            if (holder != null && t.ownerId < 0)
                 t.ownerId = holder.id;
-                t.ownerName = holder.name;
-            }
         }
+        nameOwners(all);
         return all;
     }
 
     /** What these threads block on or wait for: "ID STATE HASH OWNER CLASS" a line, OWNER -1 when there is none. */
     static String waits(long[] ids) {
         StringBuilder s = new StringBuilder();
+        Map<Long, ThreadInfo> seen = new HashMap<>();
         for (ThreadInfo t : ManagementFactory.getThreadMXBean().getThreadInfo(ids))
             if (t != null && t.getLockInfo() != null)
                 s.append(t.getThreadId()).append(' ').append(t.getThreadState()).append(' ')
-                        .append(hash(t.getLockInfo().getIdentityHashCode())).append(' ').append(t.getLockOwnerId())
-                        .append(' ').append(t.getLockInfo().getClassName()).append('\n');
+                        .append(hash(t.getLockInfo().getIdentityHashCode())).append(' ')
+                        .append(ofCarried(t, seen, true).ownerId).append(' ').append(t.getLockInfo().getClassName()).append('\n');
         return s.toString();
+    }
+
+    private static int how(QueryThread t) {
+        return t.state == Thread.State.BLOCKED ? 0 : t.how().equals("parked") ? 1 : 2;
     }
 
     private static boolean isAsBefore(QueryThread t) {
@@ -226,17 +275,16 @@ final class Query {
         for (QueryThread t : all) {
             QueryThread owner = byId.get(t.ownerId);
             boolean byVirtual = owner != null && owner.isVirtual;
+            boolean parked = t.how().equals("parked"); /* then the lock itself says who owns it */
             if (t.isVirtual && t.waitsForNothing() && isAsBefore(t))
-                found(t.itself, t.sleeps() ? 3 : 1, null, -1);
+                found(t.itself, t.sleeps() ? 3 : how(t), null, -1);
             if (t.waitsFor == null || (t.itself == null && !byVirtual))
                 continue;
-            boolean parked = t.how().equals("parked"); /* then the lock itself says who owns it */
             boolean holds = owner != null && (parked || isAsBefore(owner));
             if (!isAsBefore(t))
                 continue;
             if (t.itself != null)
-                found(t.itself, t.state == Thread.State.BLOCKED ? 0 : parked ? 1 : 2, t.blocker,
-                        holds || parked ? t.ownerId : -1);
+                found(t.itself, how(t), t.blocker, holds || parked ? t.ownerId : -1);
             else if (holds)
                 owned(t.id, t.ownerId);
         }
@@ -327,10 +375,8 @@ final class Query {
     private static QueryThread lookAgain(QueryThread t) {
         if (t.itself != null)
             return QueryVirtual.look(t.itself);
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        ThreadInfo[] now = threads.getThreadInfo(new long[] {t.id}, threads.isObjectMonitorUsageSupported(), false,
-                FRAMES);
-        return now[0] == null ? null : new QueryThread(now[0]);
+        ThreadInfo now = info(t.id);
+        return now == null ? null : ofCarried(now, new HashMap<>(), true);
     }
 
     /**
@@ -431,6 +477,12 @@ final class Query {
         q.deadlocks(threads);
         if (q.virtualLeftOut > 0)
             q.key("virtual_left_out").add(Integer.toString(q.virtualLeftOut));
+        int unknown = 0;
+        for (QueryThread t : threads)
+            if (t.isVirtual && t.state == Thread.State.BLOCKED && t.waitsFor == null)
+                unknown++;
+        if (unknown > 0)
+            q.key("blocked_on_unknown").add(Integer.toString(unknown));
         return q.add("}").out.toString();
     }
 
@@ -440,12 +492,13 @@ final class Query {
         return t.name.equals(name) || Long.toString(t.id).equals(name);
     }
 
-    /** Synchronizers that the thread owns and others wait for. */
-    private void holdsSynchronizers(QueryThread t, List<QueryThread> threads) {
+    /** What the thread owns by what others say, who wait for it. */
+    private void holdsForOthers(QueryThread t, List<QueryThread> threads) {
         for (QueryLock l : locks(threads).values())
-            if (!l.monitor && l.ownerId == t.id)
+            if (l.ownerId == t.id && !t.holds(l.info))
                 next().add("{").key("class").text(l.info.getClassName()).key("hash")
-                        .text(hash(l.info.getIdentityHashCode())).key("kind").text("synchronizer").add("}");
+                        .text(hash(l.info.getIdentityHashCode())).key("kind")
+                        .text(l.monitor ? "monitor" : "synchronizer").add("}");
     }
 
     private void thread(QueryThread t, List<QueryThread> threads) {
@@ -467,7 +520,7 @@ final class Query {
             next().add("{").key("class").text(m.getClassName()).key("hash").text(hash(m.getIdentityHashCode()));
             key("kind").text("monitor").key("taken_at").frame(m.getLockedStackFrame()).add("}");
         }
-        holdsSynchronizers(t, threads);
+        holdsForOthers(t, threads);
         add("]").key("stack").add("[");
         for (StackTraceElement e : t.stack)
             next().frame(e);

@@ -30,10 +30,21 @@ final class QueryThread {
         state = t.getThreadState();
         stack = t.getStackTrace();
         monitors = t.getLockedMonitors();
-        waitsFor = t.getLockInfo();
-        ownerId = t.getLockOwnerId();
-        ownerName = t.getLockOwnerName();
+        if (!carries(t)) {
+            waitsFor = t.getLockInfo();
+            ownerId = t.getLockOwnerId();
+            ownerName = t.getLockOwnerName();
+        }
         waits = t.getBlockedCount() + t.getWaitedCount();
+    }
+
+    /**
+     * JDK 21 to 23: to management, who runs a virtual thread waits for it, as for a lock that the virtual thread owns.
+     */
+    static boolean carries(ThreadInfo t) {
+        return t.getLockInfo() != null && t.getLockInfo().getClassName().equals("java.lang.VirtualThread")
+                && t.getThreadState() == Thread.State.WAITING && t.getStackTrace().length > 0
+                && t.getStackTrace()[0].getClassName().equals("jdk.internal.vm.Continuation");
     }
 
     QueryThread(Thread t, boolean isVirtual, String name, Thread.State state, StackTraceElement[] stack,
@@ -60,10 +71,10 @@ final class QueryThread {
         return stack.length > 0 && stack[0].getClassName().equals("java.lang.Object") ? "waiting" : "parked";
     }
 
-    /** Parked without a blocker, or asleep. */
+    /** Parked without a blocker, or asleep; or for what is not known. */
     boolean waitsForNothing() {
-        return waitsFor == null && (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
-                && how().equals("parked");
+        return waitsFor == null && (state == Thread.State.BLOCKED || state == Thread.State.WAITING
+                || state == Thread.State.TIMED_WAITING);
     }
 
     boolean sleeps() {

@@ -3,13 +3,16 @@ package orca.probe;
 import java.lang.management.LockInfo;
 import java.lang.management.MonitorInfo;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * Virtual threads for Query, and platform threads that they block, as the JVM's own thread dump sees them (JDK 25):
- * one after the other, each as it is at one moment. Of an older JVM, or of one whose classes are others, there are none.
+ * Virtual threads for Query, one after the other, and platform threads that they block. Since JDK 25 each as the JVM's
+ * own thread dump sees it at one moment; before (JDK 21 to 24) part by part, which count if the thread has not moved.
+ * Of a JVM whose classes are others there are none.
  */
 final class QueryVirtual {
     /** So many are looked at, 20 to 100 us each. */
@@ -25,6 +28,12 @@ final class QueryVirtual {
      * it has none, or one: `arg`, or `number`.
      */
     private static native Object call(String type, Object self, String name, String signature, Object arg, int number);
+
+    /**
+     * JDK 21 to 23: on whose monitor the virtual thread of this number is blocked, or waits to be notified; owner[0]:
+     * who owns it, -1 when that is not known. null: none, or not known, as when nothing is recorded.
+     */
+    private static native Object monitorOf(long tid, long[] owner);
 
     private static Object get(Object snapshot, String name, String type) {
         return call(SNAPSHOT, snapshot, name, "()" + type, null, 0);
@@ -83,7 +92,7 @@ final class QueryVirtual {
     private static Object blocker(Object snapshot, Thread.State state) {
         if (state == Thread.State.BLOCKED)
             return get(snapshot, "blockedOn", "Ljava/lang/Object;");
-        if (state != Thread.State.WAITING && state != Thread.State.TIMED_WAITING)
+        if (!waits(state))
             return null;
         Object o = get(snapshot, "waitingOn", "Ljava/lang/Object;");
         return o != null ? o : get(snapshot, "parkBlocker", "Ljava/lang/Object;");
@@ -114,8 +123,43 @@ final class QueryVirtual {
         }
     }
 
+    private static boolean waits(Thread.State state) {
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    private static QueryThread lookOnce(Thread t, Thread.State state, StackTraceElement[] stack) {
+        QueryThread q = new QueryThread(t, true, t.getName(), state, stack, new MonitorInfo[0]);
+        long[] owner = {-1};
+        if (state == Thread.State.BLOCKED || waits(state) && isInWait(stack))
+            q.blocker = monitorOf(t.getId(), owner);
+        else if (waits(state))
+            q.blocker = LockSupport.getBlocker(t);
+        Thread ofLock = ownerOf(q.blocker);
+        q.ownerId = state == Thread.State.BLOCKED ? owner[0] : ofLock != null ? ofLock.getId() : -1;
+        q.ownerName = ofLock != null ? ofLock.getName() : null;
+        if (q.blocker != null)
+            q.waitsFor = info(q.blocker);
+        return q;
+    }
+
+    /** Before JDK 25; null when the thread has ended. One that never stays where it is runs. */
+    private static QueryThread lookByParts(Thread t) {
+        for (int tries = 0; tries < 3; tries++) {
+            Thread.State state = t.getState();
+            if (state == Thread.State.NEW || state == Thread.State.TERMINATED)
+                return null;
+            StackTraceElement[] stack = t.getStackTrace();
+            QueryThread q = lookOnce(t, state, stack);
+            if (t.getState() == state && Arrays.equals(stack, t.getStackTrace()))
+                return q;
+        }
+        return lookOnce(t, Thread.State.RUNNABLE, t.getStackTrace());
+    }
+
     /** The thread as it is now; null when it has ended, or the JVM does not tell. */
     static QueryThread look(Thread t) {
+        if (Runtime.version().feature() < 25)
+            return lookByParts(t);
         Object s = snapshot(t);
         if (s == null)
             return null;
