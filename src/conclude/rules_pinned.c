@@ -17,12 +17,12 @@ enum {
     PINS_MAX = 256,                /* places that pin */
     PINNED_PERMILLE = 20,          /* of the recording, in pinned waits, */
     PINNED_PROBLEM_PERMILLE = 500, /* or half a carrier all the time: a problem */
-    CARRIER_LEAST_NS = 1000000,    /* shorter than this, a carrier was only being woken */
+    CARRIER_LEAST_NS = 1000000,    /* in a shorter wait a carrier only had to wake */
     MONITORS_PIN_FROM = 21,
     MONITORS_PIN_UNTIL = 23,
 };
 
-/* Of those that had no carrier although no thread is pinned. */
+/* Thresholds for threads that had no carrier although no thread is pinned. */
 enum {
     READY_LEAST_NS = 100000000,
     READY_THREADS_PERMILLE = 500, /* of a thread on average, */
@@ -59,8 +59,8 @@ struct maker {
     struct buf ready;        /* struct stretch [] */
 };
 
-/* The innermost frame behind the machinery of waiting that pins, if any does; the JDK's own entry
- * into the thread does not.  frame: 1 + that of a monitor which does; 0: none. */
+/* The innermost frame that pins, below the frames of the wait itself.  The JDK's own entry into the
+ * thread does not pin.  frame: 1 + the index of the frame whose monitor pins; 0: none. */
 static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t frame)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -109,7 +109,7 @@ static uint16_t of_pin(struct maker *m, const struct pin *p)
     return i;
 }
 
-/* What pins a thread in a wait: 1 + its index; 0: nothing does. */
+/* The pin of a thread's wait, as 1 + its index; 0: none. */
 static uint16_t pin_of(struct maker *m, uint32_t thread, const struct span *s)
 {
     const struct timeline *tl = &m->a->timeline;
@@ -182,7 +182,7 @@ static int by_from(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The same without overlap, in the order of time. */
+/* Sorts stretches by time and joins those that overlap. */
 static size_t merge(struct buf *b)
 {
     struct stretch *v = (void *)b->p;
@@ -348,7 +348,7 @@ static void add_user(struct users *u, const struct analysis *a, uint32_t thread,
 }
 
 /* Between its waits a virtual thread is on a carrier.  Before its first event and after its last
- * one that is known only with the group virtual. */
+ * one, only the group virtual shows that. */
 static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct stretch *lacks,
                            size_t n_lacks)
 {
@@ -372,7 +372,7 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
 static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (!*u->v[i].name) /* that they are virtual all have in common */
+        if (!*u->v[i].name) /* all of them are virtual, so the name need not say it */
             strcpy(u->v[i].name, "threads without a name");
     rule_say(f, "; on the carriers:");
     size_t named = rule_say_pools(f, ev, u->v, u->n, TIME_RUNNING, u->ns);

@@ -85,7 +85,7 @@ static int by_stack(const void *a, const void *b)
     return (x->stack.v > y->stack.v) - (x->stack.v < y->stack.v);
 }
 
-/* The samples of threads that run while the JVM waits until all have stopped. */
+/* Collects the samples of threads that run while the JVM waits until all have stopped. */
 static void find_late(const struct evidence *ev, struct buf *found)
 {
     const struct safepoints *all = &ev->a->safepoints;
