@@ -8,11 +8,10 @@
 #include <string.h>
 
 enum {
-    DOMINANT_PATH_PERMILLE = 200,  /* of the critical path */
-    DOMINANT_SHARE_PERMILLE = 500, /* of all contention, and */
-    DOMINANT_QUEUE_PERMILLE = 500, /* thousandths of a thread waiting on average */
-    DOMINANT_OFF_PATH_PERMILLE =
-        1000, /* the same for a lock that is not on the path, if there is one */
+    DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
+    DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
+    DOMINANT_QUEUE_PERMILLE = 500,     /* thousandths of a thread waiting on average */
+    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same for a lock that is not on the path */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
     WARNING_QUEUE_PERMILLE = 100,    /* below that it is a note, */
