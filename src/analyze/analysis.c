@@ -58,7 +58,7 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     return lock_set_init(&a->locks, t, &a->arena, err);
 }
 
-/* Of an Object.wait that was. */
+/* When a notified Object.wait was notified. */
 static uint64_t when_notified(const struct analysis *a, uint32_t thread, const struct span *s)
 {
     const struct act *by = span_wake_act(&a->timeline, s);

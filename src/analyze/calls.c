@@ -320,7 +320,7 @@ static int add_up_waits(struct summer *m, const struct line *l)
     return 0;
 }
 
-/* Of the time until `at`, what the thread spent in waits. */
+/* The time that the thread spent in waits until `at`. */
 static uint64_t waits_until(const struct summer *m, const struct line *l, uint64_t at)
 {
     const struct timeline *t = m->from->timeline;

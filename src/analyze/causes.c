@@ -699,7 +699,8 @@ static void count_as_asked(struct cause_sums *s)
     s->busy = 0;
 }
 
-/* Of waits before it was known what is done there.  Stacks first: they ask their call. */
+/* Decides about waits that a busy waker ended, now that the other waits of their call are known.
+ * Stacks come first, because they look at the sums of their call. */
 static void settle_busy(struct causes *o)
 {
     for (size_t i = 0; i < o->n_stacks; i++) {

@@ -1,10 +1,10 @@
-/* Who is known to have held a lock of which no hold is recorded.
+/* Infers which thread held a lock without recorded holds.
  *
- * Evidence are moments at which a thread is known to own it: another one began to wait and saw so,
- * it got it itself after a wait, it gave it back to who had waited, or began to wait on it.  A hold
- * is concluded from one of them to the next, when both are of one thread, it did not give the lock
- * back at the first, and somebody was in the queue all the time.  When the queue is empty anybody
- * may take the lock and give it back unseen: nothing is concluded then. */
+ * Evidence are moments at which a thread is known to own the lock: another thread began to wait and
+ * saw it as the owner, it got the lock after a wait, it gave the lock to a waiter, or it began to
+ * wait on the lock.  A hold lasts from one such moment to the next if both are of one thread, the
+ * thread did not release the lock at the first, and the queue was never empty in between.  While
+ * the queue is empty, any thread may take and release the lock unseen, so nothing is inferred. */
 #include "analyze/lock_line.h"
 #include "analyze/time_sort.h"
 #include "base/util.h"

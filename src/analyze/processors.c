@@ -134,8 +134,9 @@ static int order_line(struct run *r)
     return 0;
 }
 
-/* What touches is one.  A recording has one more for each time that the group is switched on: of a
- * file that has thousands, which every thread would go through, the first ones count. */
+/* Joins stretches that touch.  A recording has one stretch more for each time that the group is
+ * switched on.  Every thread goes through all stretches, so only the first ones count in a file
+ * that has thousands. */
 static size_t join_known(struct processor_turn *v, size_t n)
 {
     enum { KNOWN_MOST = 32 };

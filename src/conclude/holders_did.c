@@ -112,7 +112,7 @@ static void take_back(struct holder *h, uint32_t thread, uint64_t ns)
 
 /* --- waits, halts, samples -------------------------------------------------------------------- */
 
-/* What a wait means for the thread that waits in it. */
+/* The activity that a wait means for its thread. */
 static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
 {
     struct place leaf;

@@ -146,7 +146,7 @@ static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
     return *own - 1 > p->near[w->thread] ? *own - 1 - p->near[w->thread] : 0;
 }
 
-/* Of a lock for which threads wait several times, only the share of early waits matters. */
+/* A lock for which threads wait several times is simple: only its share of early waits matters. */
 static bool is_simple(const struct resource *r)
 {
     return r->kind == RESOURCE_LOCK && r->count > r->n_threads;

@@ -341,7 +341,7 @@ void rule_unbalanced_join(struct evidence *ev)
 
 /* --- pool-saturation -------------------------------------------------------------------------- */
 
-/* What became of the tasks of a pool. */
+/* The fate of a pool's tasks. */
 struct task_pool {
     char name[LABEL_MAX];
     uint64_t tasks, waited, longest; /* ns */

@@ -1,9 +1,9 @@
-/* Threads that wait until another one has initialised a class.
+/* Threads that wait until another thread has initialised a class.
  *
- * The JVM does not report such a wait: the thread is in no recorded wait, so that no look falls on
- * it (docs/concepts/processor.md), or does not move in code of Java, as --wall finds it.  The cause
- * is inferred: it did not move until a static initialiser ended that another thread ran all that
- * time, and so did others. */
+ * The JVM does not report this wait.  The waiting thread is in no recorded wait, and no look finds
+ * it (docs/concepts/processor.md), or --wall finds it without movement in Java code.  Orca infers
+ * the cause: this thread and others did not move while another thread ran a static initialiser,
+ * and moved when the initialiser ended. */
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"

@@ -1,10 +1,10 @@
-/* Input and output that threads of the program wait for: the other end, or the disk, limits
- * them.
+/* Input and output for which threads of the program wait: the other end, or the disk, limits them.
  *
- * By records, looks where there are none, and the parks of virtual threads: a thread in a call of
- * the program's, which is not its own loop, waits in input or output (still.h), but not in a select
- * or an accept.  Summed by the program's method that makes the call.  Where all threads of a pool
- * were busy so, the pool is what others wait for. */
+ * The sources are recorded calls, looks where no call is recorded, and the parks of virtual
+ * threads.  A thread counts if it is in a call of the program outside its own loop, and waits there
+ * in input or output (still.h), but not in a select or an accept.  Sums are by the program's method
+ * that makes the call.  If all threads of a pool were busy like this, the pool is the resource for
+ * which others wait. */
 #include "analyze/io_calls.h"
 #include "analyze/labels.h"
 #include "analyze/peer_sums.h"
@@ -31,7 +31,7 @@ enum {
     IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
-/* What a thread waits in, and where. */
+/* The activity in which a thread waits, and its call site. */
 struct io_place {
     uint32_t method, does, thread, unused;
     /* the key ends here */

@@ -1,9 +1,9 @@
-/* Event loops that wait in a handler: everything that the loop serves waits for it.
+/* Event loops that wait in a handler: everything that the loop serves waits for the handler.
  *
- *     a loop    = a thread that was seen in a select, or one with the same outermost frames, and
+ *     a loop    = a thread that was seen in a select, or a thread with the same outermost frames
  *                 that is idle nowhere else
- *     a handler = what it does with a frame of the program between it and the frames that all of a
- *                 loop's stacks share
+ *     a handler = the part of a stack with a frame of the program inside the frames that all stacks
+ *                 of the loop share
  * The clients may be in another process, so a loop is judged by its own time. */
 #include "analyze/io_calls.h"
 #include "base/err.h"

@@ -1,9 +1,10 @@
-/* Virtual threads that block while they are pinned: the carrier waits with them, and others that
- * could go on wait for a carrier.  Others that wait for one because those on the carriers compute.
+/* Virtual threads that block while they are pinned: the carrier waits with them, and other virtual
+ * threads that could run wait for a carrier.  Also virtual threads that wait for a carrier because
+ * the threads on the carriers compute.
  *
- * Which parks kept their carrier is recorded (pins.h).  Contended monitors and Object.wait keep it
- * up to JDK 23; from 24 on they do, as parks of an older recording, where their stack has a native
- * method or a static initialiser. */
+ * The trace has the parks that kept their carrier (pins.h).  Up to JDK 23, contended monitors and
+ * Object.wait always keep it.  From 24 on they keep it, like parks of an older recording, where
+ * their stack has a native method or a static initialiser. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"

@@ -1,8 +1,8 @@
-/* More threads are ready than there are processors: who waits for one, who uses them.  The quota of
- * a container that is used up.
+/* More threads are ready than there are processors: which threads wait for a processor, and which
+ * use them.  Also the quota of a container, when it is used up.
  *
- * From the turns of the group sched (analyze/processors.h).  Threads of the program wait; on the
- * processors are they, the JVM's own threads, and whatever else the machine runs. */
+ * Both come from the turns of the group sched (analyze/processors.h).  Threads of the program wait;
+ * on the processors are threads of the program, the JVM's own threads, and other programs. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"

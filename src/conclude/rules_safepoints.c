@@ -1,7 +1,7 @@
-/* The JVM stops all threads for itself, collections apart: for which operation, and how long it
- * waits until all of them have stopped.
+/* The JVM stops all threads, collections apart: for which operations, and how long it waits until
+ * all threads have stopped.
  *
- * Samples (cpu=, wall=) in that time show what a thread executes that has not stopped yet. */
+ * Samples (cpu=, wall=) in that time show the code of a thread that has not stopped yet. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
