@@ -23,7 +23,7 @@ static bool ever_waits(const struct timeline *tl, uint32_t thread)
     return false;
 }
 
-/* Of a recording from the JVM's beginning on, with starts and ends of all kinds of threads. */
+/* Whether the recording began with the JVM and has the starts and ends of all kinds of threads. */
 static bool knows_all(const struct trace *t, bool carriers)
 {
     const char *groups = trace_info(t, "orca.events", "");

@@ -16,20 +16,20 @@ struct entry {
     uint32_t thread, pair;
 };
 
-/* What sites_name says of a stack. */
+/* The names that sites_name gives for a stack. */
 struct stack_name {
     struct place top, app;
 };
 
-/* Whose amount was the first one of a row. */
+/* The thread and pair whose amount was the first of a row. */
 struct first {
     uint32_t thread, pair;
 };
 
 enum { AGES, LIVES, SPREADS };
 
-/* A table on its way: lists by row, each as long as something was added to it, because there may be
- * millions of rows, of which most have amounts of one kind. */
+/* A table in the making: lists by row.  Each list is only as long as needed, because there may be
+ * millions of rows, and most have amounts of one kind. */
 struct part {
     uint32_t *row;     /* by thread, class or pair, as the table is: 1 + index; 0: none yet */
     struct buf firsts; /* struct first [], of all rows */
@@ -143,7 +143,7 @@ static int add_row(struct part *t, uint32_t thread, uint32_t pair, uint32_t *at)
     return t->firsts.oom ? -ENOMEM : 0;
 }
 
-/* What is allocated at one place, or in none, may be of several pairs. */
+/* Several pairs may have one call site, or none, so they share a row. */
 static int add_place(struct maker *m, uint32_t thread, uint32_t pair, uint32_t *at)
 {
     const struct alloc_pair *x = &m->pairs.v[pair];
@@ -159,7 +159,7 @@ static int add_place(struct maker *m, uint32_t thread, uint32_t pair, uint32_t *
     return 0;
 }
 
-/* Where a table keeps which row a pair of a thread is in. */
+/* The cell that holds the row of a pair, or of a thread, in a table. */
 static uint32_t *row_at(const struct maker *m, enum alloc_table table, uint32_t thread,
                         uint32_t pair)
 {
@@ -425,7 +425,7 @@ static bool is_empty(const struct part *t, size_t row)
     return !any;
 }
 
-/* The rows of which something lies in the range, in their order; ranks: [count_rows]. */
+/* The rows with amounts in the range, in order; ranks: [count_rows]. */
 static size_t rank_rows(const struct maker *m, const struct part *t, bool by_kept,
                         struct rank *ranks)
 {

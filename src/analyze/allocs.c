@@ -66,7 +66,7 @@ static int context_of(struct allocs *s, const struct alloc_context *x, uint32_t 
     }
 }
 
-/* Of a whole object: its size and one. */
+/* The context of one object, counted exactly: its size, and 1. */
 static struct alloc_context exact_context(class_id class_, stack_id stack, uint64_t size)
 {
     return (struct alloc_context){class_, stack, min_u64(size, AMOUNT_MAX), 1000};
@@ -106,7 +106,7 @@ static int add_free_of(struct allocs *s, uint32_t thread, enum alloc_source sour
     return context_of(s, x, &to->context);
 }
 
-/* Where objects were recorded, sampled ones may be among them: their end counts for both. */
+/* Recorded objects may include sampled ones; the end of such an object counts for both. */
 static int add_free(struct allocs *s, uint32_t thread, const struct event *e)
 {
     const struct ev_object_free *f = &e->object_free;
@@ -247,7 +247,7 @@ uint32_t allocs_before(const struct run *r, uint64_t time)
     return entries_before(r, sizeof(struct alloc), time);
 }
 
-/* Sorted by their ends: those that end before it have nothing behind it. */
+/* Batches are sorted by their ends, so all before the result end before the time. */
 uint32_t allocs_batch_from(const struct alloc_line *l, uint64_t time)
 {
     return entries_before(&l->batches, sizeof(struct alloc_batch), time);

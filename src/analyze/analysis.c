@@ -32,7 +32,7 @@ static struct decode_window window_of(const struct trace *t, bool windowed)
     return w;
 }
 
-/* Text files of 2014's format have none, nor has what was made of them. */
+/* Text files in the format of 2014 have no interrupts, nor do files made from them. */
 static bool lacks_interrupts(const struct trace *t)
 {
     const char *groups = trace_info(t, "orca.events", "");
@@ -58,7 +58,7 @@ static int start(struct analysis *a, struct trace *t, struct err *err)
     return lock_set_init(&a->locks, t, &a->arena, err);
 }
 
-/* Of an Object.wait that was. */
+/* When a notified Object.wait was notified. */
 static uint64_t when_notified(const struct analysis *a, uint32_t thread, const struct span *s)
 {
     const struct act *by = span_wake_act(&a->timeline, s);
@@ -126,7 +126,7 @@ static int add_calls(struct analysis *a)
     return call_waits_put(&a->timeline, a->trace, &a->calls, &a->threads, &a->decoded.open);
 }
 
-/* What is made in the order of time. */
+/* The sinks of the sweep in order of time. */
 struct makers {
     struct binder *binder;
     struct bottler *bottler;
@@ -170,7 +170,8 @@ static int find_causes(struct analysis *a, struct makers *m, struct err *err)
     return rc < 0 ? err_set(err, rc, "out of memory") : 0;
 }
 
-/* What waits are for decides who queues; the owners that were seen are found on the way. */
+/* Finds the queues.  This needs the purposes of waits, because they decide which threads queue.
+ * The same sweep finds the owners that were seen. */
 static int find_queues(struct analysis *a)
 {
     const struct decode_window *w = &a->window;
@@ -206,7 +207,7 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What a branch shares is only forgotten. */
+/* Frees a branch's own path.  A shared path is only forgotten. */
 static void drop_path(struct analysis *a)
 {
     if (!a->whole || a->path.v != a->whole->path.v)
@@ -238,7 +239,8 @@ int analysis_follow(struct analysis *a, uint32_t thread, uint64_t to, uint64_t f
     return path_sum_up(&a->path_sums, &a->path, a->trace, &a->arena);
 }
 
-/* Of the threads that lived when the program was stopped the one that ran most; 0: it was not. */
+/* The thread that ran most among those alive when the program was stopped; 0: it was not
+ * stopped. */
 static uint32_t ran_most(const struct analysis *a)
 {
     uint32_t most = 0;
@@ -329,7 +331,7 @@ static int find_halts(struct analysis *a)
     return halts_make(&a->halts, &a->processors, &a->timeline, &a->arena);
 }
 
-/* What is asked of the whole once the causes are known. */
+/* Answers about the whole recording that need the causes of waits. */
 static int follow_causes(struct analysis *a)
 {
     a->stop = stop_find(a->trace, &a->threads);
@@ -344,7 +346,7 @@ static int follow_causes(struct analysis *a)
     return signals_find(&a->signals, &a->timeline, a->locks.n_objects, &a->arena);
 }
 
-/* What is asked of the whole once it is known what the waits are for. */
+/* Answers about the whole recording that need the purposes of waits. */
 static int add_up(struct analysis *a)
 {
     const struct selection all = selection_all();

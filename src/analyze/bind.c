@@ -23,8 +23,8 @@ static void owns(struct lock_now *k, uint32_t thread, uint32_t cause, uint64_t t
     k->sure = true;
 }
 
-/* Whether the thread can have given a monitor back after a time: it is not known to have done so
- * before, it lived, and was not in a wait all the time. */
+/* Whether the thread can have released a monitor after a time: it is not known to have released it
+ * before, it was alive, and it was not in a wait all the time. */
 static bool gave_back_after(const struct binder *b, struct deed by, uint64_t time)
 {
     const struct line *l = &b->tl->lines[by.thread];
@@ -39,7 +39,7 @@ static bool gave_back_after(const struct binder *b, struct deed by, uint64_t tim
     }
 }
 
-/* With where an owner was when it gave a monitor back, where that is not known. */
+/* Adds where the owner was when it released the monitor, if the release itself is unknown. */
 static struct deed with_place(const struct binder *b, struct deed by)
 {
     if (by.thread && cause_type(by.cause) == CAUSE_NONE)
@@ -47,8 +47,9 @@ static struct deed with_place(const struct binder *b, struct deed by)
     return by;
 }
 
-/* Who gave the monitor back that `thread` waited for from `time` on and has now, at the end of span
- * s; thread 0: that is not known.  Others may have seen that it has it before it says so itself. */
+/* The thread that released the monitor for which `thread` waited from `time` on, and which `thread`
+ * has at the end of span s; thread 0: unknown.  Others may have seen `thread` as the owner before
+ * its own event. */
 static struct deed owner_before(const struct binder *b, const struct lock_now *k, uint32_t thread,
                                 const struct span *s, uint64_t time)
 {
@@ -73,8 +74,8 @@ static uint64_t owned_until(const struct binder *b, uint32_t owner, lock_id lock
     return s && !gives ? max_u64(time, span_end(b->tl, s)) : time;
 }
 
-/* Whether it is certain that this owner of before, who is known to have owned the monitor at a time
- * (0: at none), gave it to `thread`, which has it now. */
+/* Whether the previous owner certainly gave the monitor to `thread`, which has it now.  owned_at:
+ * when that owner is known to have owned it; 0: never. */
 static bool is_certain(const struct binder *b, const struct lock_now *k, struct deed by,
                        uint32_t thread, lock_id lock, uint64_t owned_at)
 {
@@ -202,9 +203,9 @@ static void on_begin(struct binder *b, uint32_t thread, uint32_t index, uint64_t
     }
 }
 
-/* The interrupt that ended a wait, if one did: of one that threw the one inside it or before; where
- * no exceptions are recorded the one inside it.  After a park the thread stays interrupted until it
- * throws. */
+/* Binds the interrupt that ended a wait, if one did.  If the wait threw, it is the interrupt inside
+ * the wait or before it; without recorded exceptions, the one inside it.  After a park the thread
+ * stays interrupted until it throws. */
 static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
 {
     struct thread_now *w = &b->now[thread];
@@ -218,9 +219,10 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
     return true;
 }
 
-/* HotSpot says that Object.wait is over before the thread has its monitor again: others may have it
- * in between.  Whether one that says so may or may not have had it before a time, when `thread` got
- * it: not when it went on and did something since, and not for long. */
+/* HotSpot reports the end of Object.wait before the thread has reacquired its monitor, and others
+ * may own the monitor in between.  Whether it is open if such a claimer owned it before `until`,
+ * when `thread` got it.  It is no longer open once the claimer has done something else, or after
+ * BIND_CLAIM_NS. */
 static bool is_claimed(const struct binder *b, struct lock_now *k, uint32_t thread, uint64_t until)
 {
     if (!k->claimer || k->claimer == thread || b->holds)
@@ -269,8 +271,8 @@ static void note_regain(struct binder *b, uint32_t thread, uint32_t index, struc
     b->now[thread].owned_at = owned_at(k, owner);
 }
 
-/* The thread does something after its Object.wait: it has the monitor, and if no other thread has
- * had it in between, it is certain which thread it came from. */
+/* The thread does something after its Object.wait, so it has the monitor.  If no other thread owned
+ * the monitor in between, the thread that released it is certain. */
 static void settle_regain(struct binder *b, uint32_t thread)
 {
     struct thread_now *w = &b->now[thread];
@@ -400,7 +402,7 @@ static void note_release(struct binder *b, const struct context *x, struct deed 
         b->released[x->lock.v] = (struct release){by, time};
 }
 
-/* Of the waits that a time limit may have ended. */
+/* Counts a wait without a waker: timed out, or of unknown cause. */
 static void end_alone(struct binder *b, const struct span *s, const struct context *x)
 {
     if (timeline_timed_out(b->tl, s))
@@ -481,8 +483,8 @@ static void on_unpark(struct binder *b, uint32_t target, struct deed by, uint64_
 
 enum { PERMIT_NS = 1000000 };
 
-/* A park that begins with a permit ends at once.  One that goes on had none: a wait that is not
- * recorded has used it, or, if no other thread ends it, it waited for a processor. */
+/* A park that begins with a permit ends at once.  If the park lasts, an unrecorded wait has used
+ * the permit; or, if no other thread ends the park, the thread waited for a processor. */
 static void use_permit(struct binder *b, uint32_t thread, uint32_t index)
 {
     struct thread_now *w = &b->now[thread];
@@ -497,7 +499,8 @@ static void use_permit(struct binder *b, uint32_t thread, uint32_t index)
     w->permit.thread = 0;
 }
 
-/* The first interrupt inside a wait is the one that ends it; a park at once, whatever follows. */
+/* The first interrupt inside a wait ends it.  A park is bound at once, because no exception has to
+ * follow. */
 static void on_interrupt(struct binder *b, uint32_t target, struct deed by, uint64_t time)
 {
     struct thread_now *w = &b->now[target];
@@ -525,7 +528,7 @@ static void on_start(struct binder *b, uint32_t thread)
 {
     struct thread_now *w = &b->now[thread];
     struct line *l = &b->tl->lines[thread];
-    if (!b->threads->v[thread].is_virtual) /* HotSpot: there was nobody yet to keep a permit */
+    if (!b->threads->v[thread].is_virtual) /* HotSpot: no thread yet to keep a permit */
         w->permit.thread = 0;
     if (!w->start.thread || l->starter)
         return;
@@ -622,7 +625,7 @@ static void on_hold(struct binder *b, uint32_t thread, uint32_t index, uint64_t 
         owns(k, thread, cause_make(CAUSE_HOLD, index), time);
 }
 
-/* A stretch in which it is not known what the thread did: it may have done anything. */
+/* A stretch in an unknown state: the thread may have done anything in it. */
 static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
 {
     enum sweep_type type = sweep_type(i);
@@ -630,9 +633,9 @@ static bool is_no_wait(const struct binder *b, const struct sweep_item *i)
            context_of(b, span_of(b, i->thread, sweep_index(i)))->what == STATE_UNKNOWN;
 }
 
-/* Short waits that were summed: who ended them is known already, or will never be; so are the
- * lock's owners in between, and a permit is used up.  When the thread was in them is unknown, so
- * they prove nothing about where it was. */
+/* Short waits that were summed.  Their waker is known already, or never will be; the lock's owners
+ * in between are unknown, and a permit is used up.  The times of the waits are unknown, so they
+ * prove nothing about where the thread was. */
 static bool take_summed(struct binder *b, const struct sweep_item *i)
 {
     enum sweep_type type = sweep_type(i);
@@ -769,8 +772,8 @@ static bool is_thread_object(const struct trace *t, lock_id lock)
     return strcmp(signature, "Ljava/lang/Thread;") == 0;
 }
 
-/* Locks that are also taken where no hold is recorded: in the JDK's or in native code; those that
- * the JVM itself takes, when a thread ends. */
+/* Marks locks that are also taken without a recorded hold: in code of the JDK or in native code,
+ * and locks that the JVM itself takes when a thread ends. */
 static void find_odd_locks(struct binder *b)
 {
     for (uint32_t i = 1; i < b->n_locks && i < b->trace->n_locks; i++)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a running thread at the beginning of its run. */
+/* The sums at the beginning of a thread's run. */
 struct mark {
     unsigned __int128 charged;
     uint64_t time, alone;
@@ -21,7 +21,7 @@ struct edge {
 
 struct bottler {
     struct bottles out;
-    struct edge *edges; /* [n_edges], in the order of time: who goes on before who stops */
+    struct edge *edges; /* [n_edges], by time; at one time, continuing comes before stopping */
     size_t n_edges, edge;
     struct mark *marks; /* [out.n] */
     uint64_t from, to;
@@ -142,7 +142,8 @@ static void end_run(struct bottler *b, uint32_t thread)
     b->running--;
 }
 
-/* What looks say up to a time: who stops just then was born, or came out of a wait, before. */
+/* Applies the edges from looks up to a time.  A thread that stops at that time has started, or left
+ * its wait, before. */
 static void pass_edges(struct bottler *b, uint64_t time)
 {
     for (; b->edge < b->n_edges; b->edge++) {

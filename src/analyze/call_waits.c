@@ -29,7 +29,7 @@ struct maker {
 
 /* --- which methods ---------------------------------------------------------------------------- */
 
-/* Of a recording whose groups are not known, and while groups were switched, they may be. */
+/* Whether parks may be recorded; yes if the groups are unknown or were switched. */
 static bool records_parks(const struct trace *t)
 {
     const char *groups = trace_info(t, "orca.events", "");
@@ -50,7 +50,7 @@ static bool runs_a_task(const struct trace_call *c)
     return false;
 }
 
-/* What happens inside a call that `nests` counts by itself. */
+/* Whether events inside the call count by themselves (`nests` in the method table). */
 static bool nests(const struct trace_call *c)
 {
     struct call_table t;

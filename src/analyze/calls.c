@@ -105,7 +105,7 @@ static void take_exit(struct pairer *p, uint32_t act, const struct context *x)
     }
 }
 
-/* Events may be missing in stretches in which what the thread did is not known. */
+/* Events may be missing in stretches of unknown state, so open calls do not survive them. */
 static void pass_unknown(struct pairer *p, uint64_t until)
 {
     const struct line *l = p->line;
@@ -320,7 +320,7 @@ static int add_up_waits(struct summer *m, const struct line *l)
     return 0;
 }
 
-/* Of the time until `at`, what the thread spent in waits. */
+/* The time that the thread spent in waits until `at`. */
 static uint64_t waits_until(const struct summer *m, const struct line *l, uint64_t at)
 {
     const struct timeline *t = m->from->timeline;
@@ -355,7 +355,7 @@ static int add_object(struct summer *m, struct call_sum *s, uint64_t key)
     return 0;
 }
 
-/* What of a call is in the range. */
+/* The part of a call in the range. */
 struct part {
     const struct called *c;
     uint32_t thread;

@@ -172,7 +172,7 @@ static struct cause_sums *sums_of_call(struct causer *c, struct call *call)
     return &s->sums;
 }
 
-/* What a thread's stacks have in common, from the outermost frame on. */
+/* The frames that all stacks of a thread share, from the outermost on. */
 struct root {
     const struct trace_frame *end; /* behind the outermost */
     uint32_t n;
@@ -301,7 +301,7 @@ static void look_at_thread(struct causer *c, struct visit *v, uint32_t thread)
     for (uint32_t i = 0; i < v->n; i++) {
         const struct context *k = &x->v[v->list[i]];
         if (k->what == EV_semaphore_acquire_enter &&
-            k->stack.v) /* also who does not wait takes one */
+            k->stack.v) /* a thread that does not wait also takes one */
             put(c, member_of_call(call_of(&c->out, c->t, k->stack)->at, thread));
         stacks += k->stack.v != 0;
         share(&root, trace_stack(c->t, k->stack));
@@ -419,7 +419,7 @@ static void begin(struct causer *c, uint32_t thread, uint64_t time, uint32_t beg
     c->threads[thread].activity = (uint32_t)c->n++;
 }
 
-/* What a thread was doing at a time.  What it does before its life is known to begin is its first
+/* The activity of a thread at a time.  Time before its known beginning belongs to its first
  * activity. */
 static uint32_t activity_at(struct causer *c, uint32_t thread, uint64_t time)
 {
@@ -475,7 +475,8 @@ static bool is_asked(const struct causer *c, struct ending *e)
     return false;
 }
 
-/* Whether waiter and waker are in the same call: the JDK's, or one that uses its primitives. */
+/* Whether waiter and waker are in the same call: a JDK call, or a call that uses the JDK's
+ * primitives. */
 static bool is_meeting(const struct ending *e, const struct call *waker)
 {
     if (!waker->jdk.v || !e->call->jdk.v)
@@ -494,8 +495,8 @@ static bool is_passed_on(const struct causer *c, const struct ending *e)
            at - w->last_waited < PASSING_NS;
 }
 
-/* Of two that never did anything but to wake each other either may be whom the other one asks: that
- * is who is nearer to the root of its stack, where task loops are. */
+/* If two threads did nothing but wake each other, either may serve the other.  The server is the
+ * thread that waits nearer to the root of its stack, where task loops are. */
 static bool may_be_asked(const struct causer *c, const struct ending *e)
 {
     bool from_birth = e->doing && !c->activities[e->doing].before;
@@ -532,8 +533,8 @@ static bool part_in_a_method(const struct trace *t, const struct trace_stack *x,
            !sites_is_jdk(class_of(t, x->frames[i - 1].method)->signature);
 }
 
-/* What threads of one pool take and give back: by two methods that one calls; or by two of one
- * class, none of which takes what comes next, that one leads to. */
+/* Whether threads of one pool take and give back: by two methods that the same method calls; or by
+ * two methods of one class in the same task, neither of which takes the next task. */
 static bool gives_back(const struct causer *c, const struct ending *e, stack_id stack,
                        const struct call *by)
 {
@@ -574,8 +575,8 @@ static void note_asking(struct causer *c, stack_id stack)
             c->out.asks[s->frames[i].method.v] = true;
 }
 
-/* It does not say what is waited for here; a thread that passes on the news of work also passes on
- * for whom it is. */
+/* The wake-up does not show the purpose of this wait.  A thread that passes on the news of work
+ * also passes on which activity asked for it. */
 static void pass_on(struct causer *c, const struct sweep_item *i, const struct ending *e)
 {
     const struct activity *v = &c->activities[e->doing];
@@ -589,14 +590,15 @@ static bool is_near(const struct causer *c, uint32_t thread, const struct contex
     return call->own <= c->out.near[thread] && !is_fresh(c, x->lock);
 }
 
-/* Whether the waker had work all the time of a wait: who asks it then does not wake it, so that it
- * is not recorded. */
+/* Whether the waker had work during the whole wait.  A request to a busy thread wakes no thread, so
+ * it is not recorded. */
 static bool had_work(const struct causer *c, const struct ending *e)
 {
     return c->threads[e->s->waker].last_task < e->s->start;
 }
 
-/* What is asked there as a rule, as far as it is seen, was asked behind other work, too. */
+/* If most waits of this call are seen to be asked for, those of a busy waker were also asked
+ * for. */
 static bool is_asked_there(const struct cause_sums *s)
 {
     return s->ended[ENDED_ASKED] > s->ended[ENDED_UNASKED] - s->busy;
@@ -697,7 +699,8 @@ static void count_as_asked(struct cause_sums *s)
     s->busy = 0;
 }
 
-/* Of waits before it was known what is done there.  Stacks first: they ask their call. */
+/* Decides about waits that a busy waker ended, now that the other waits of their call are known.
+ * Stacks come first, because they look at the sums of their call. */
 static void settle_busy(struct causes *o)
 {
     for (size_t i = 0; i < o->n_stacks; i++) {

@@ -206,8 +206,8 @@ static int sum_up(struct maker *m, struct arena *arena)
     return 0;
 }
 
-/* A pause of a cycle of which no more is known: the collector may free memory before and after it.
- * But not G1, which frees it in pauses only. */
+/* A pause of a cycle without further facts: the collector may free memory before and after it.  G1
+ * does not; it frees memory only in pauses. */
 static bool is_unsettled(const struct trace *t, const struct collection *c)
 {
     return c->kind == COLLECTION_PART && strncmp(name_of(t, c->gc.collector), "G1", 2) != 0;

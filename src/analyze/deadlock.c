@@ -19,8 +19,8 @@ struct finder {
     uint32_t *visit;           /* [threads->n]: who looked at it last */
 };
 
-/* Whether a wait is about to end: who had to wake the thread has done so.  Of a lock that has its
- * owner still an unpark only makes the thread look, and park again. */
+/* Whether a wait is about to end, because the waker has already acted.  If the lock still has its
+ * owner, an unpark only makes the thread look, and park again. */
 static bool is_ending(const struct finder *f, uint32_t thread, const struct span *s,
                       const struct context *x)
 {
@@ -28,7 +28,7 @@ static bool is_ending(const struct finder *f, uint32_t thread, const struct span
            (x->what == STATE_JOINING && f->threads->v[x->other].has_ended);
 }
 
-/* When a wait that goes on began, which may be before the recording's window. */
+/* When an open wait began; this may be before the recording's window. */
 static uint64_t since(const struct finder *f, uint32_t thread, const struct wait_part *w)
 {
     size_t i = 0;
@@ -39,7 +39,7 @@ static uint64_t since(const struct finder *f, uint32_t thread, const struct wait
     return w->from;
 }
 
-/* What a thread waits for in its last wait, or the part of it that goes on. */
+/* Notes what a thread waits for in its last wait, or in the open part of it. */
 static void put_open(struct finder *f, uint32_t thread, const struct span *s,
                      const struct context *x)
 {
@@ -82,7 +82,7 @@ static uint32_t next_of(const struct finder *f, uint32_t thread)
     return on && f->open[on].thread && !f->open[thread].timed ? on : 0;
 }
 
-/* A thread of a circle of which no thread was looked at before; 0: `start` leads to none. */
+/* A thread of a cycle that was not found before; 0: `start` leads to none. */
 static uint32_t find_circle(struct finder *f, uint32_t start)
 {
     uint32_t at = start;

@@ -45,7 +45,7 @@ struct decoder {
     struct map open_calls; /* a thread -> 1 + index into out->io of what it was in last */
 };
 
-/* What is known of a stream while it is decoded. */
+/* The state of a stream while it is decoded. */
 struct stream {
     struct gaps gaps;
     struct buf seen; /* struct track *[]: platform threads met in it, a new entry at each switch */
@@ -56,7 +56,7 @@ struct stream {
     bool roams;        /* it carries threads that roam */
 };
 
-/* What a wait_open event said, for after the last stream: it may stand in any stream. */
+/* A wait_open event, kept until after the last stream: it may be in any stream. */
 struct still_open {
     struct op op; /* time: `since`, but not before the window */
     uint64_t since, at;
@@ -99,7 +99,7 @@ static void note_lost(struct decoder *d, struct stream *s, uint32_t thread, cons
     d->out->lost[cause] += e->lost.count;
     d->threads->v[thread].lost += e->lost.count;
     d->threads->v[thread].incomplete = true;
-    /* What a carrier's ring lost may be of any thread that it carried. */
+    /* Events that a carrier's ring lost may belong to any thread that the carrier ran. */
     if (s->roams || is_roaming(d, thread))
         gaps_add(&d->roaming.gaps, s->last ? s->last : e->time, e->time);
 }
@@ -198,8 +198,8 @@ static void note_io(struct decoder *d, uint32_t thread, const struct event *e)
         buf_put(&d->out->io, &w, sizeof w);
 }
 
-/* Of one call there may be several, each up to its own time; when it has returned, io has the whole
- * of it. */
+/* One call may have several io_open events, each up to its own time.  After the return, the event
+ * io has the whole call. */
 static void note_io_open(struct decoder *d, uint32_t thread, const struct event *e)
 {
     const struct io_wait w = {.from = max_u64(e->io_open.since, d->window.from),
@@ -429,7 +429,7 @@ static struct track *switch_thread(struct decoder *d, struct stream *s, uint32_t
     return tr;
 }
 
-/* What unreadable chunks held is missing in every stream that had a block in them. */
+/* The content of unreadable chunks is missing in every stream that had a block in them. */
 static void add_problems(struct decoder *d)
 {
     const struct trace *t = d->t;
@@ -450,7 +450,7 @@ static int begin_streams(struct decoder *d, struct err *err)
     return 0;
 }
 
-/* With a gap, what is open in the stream's threads may have ended in it. */
+/* Waits that are open before a gap may have ended in it. */
 static void end_stream(struct decoder *d, struct stream *s)
 {
     const struct gap *g = (const void *)s->gaps.v.p;
@@ -486,7 +486,8 @@ static void take_op(struct decoder *d, const struct op *op, struct track *tr,
         d->out->nameless++;
 }
 
-/* Samples of every thread are in one stream: they say nothing of whose stream that is. */
+/* Samples of all threads are in one stream, so they do not show which thread the stream belongs
+ * to. */
 static void take_sample(struct decoder *d, const struct event *e)
 {
     uint32_t thread = thread_set_index(d->threads, e->thread);
@@ -581,7 +582,7 @@ static int decode_events(struct decoder *d, struct trace_iter *it, struct err *e
         }
         if (e.kind == EV_park_enter)
             s->parked = e.park_enter.stack;
-        /* The agent names a descriptor that the thread has asked for before: it may park elsewhere. */
+        /* The agent names the descriptor of an earlier request: the park may be elsewhere. */
         bool elsewhere = e.kind == EV_park_io && !io_in_poller(d->t, s->parked);
         if (!elsewhere && op_make(&e, &op)) {
             op.thread = thread;
@@ -613,7 +614,8 @@ static int by_thread(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* The stream of who began the recording: that of the earliest event; n_streams: none. */
+/* The stream of the thread that began the recording: the one with the earliest event; n_streams:
+ * none. */
 static size_t first_stream(const struct trace *t)
 {
     size_t first = t->n_streams;
@@ -680,7 +682,7 @@ static void take_carried(struct decoder *d, const struct carried *c)
         buf_put(&d->still_open, &s, sizeof s);
 }
 
-/* Of a part of a recording: what was before it. */
+/* Takes over the state before this part of a recording. */
 static int take_carry(struct decoder *d)
 {
     const struct carry *c = d->carry;
@@ -789,7 +791,7 @@ static bool is_over(const struct decoder *d, const struct still_open *s)
     return woken != UINT64_MAX && woken > s->at;
 }
 
-/* What the thread is in at the end, for an analysis of what comes then. */
+/* Keeps the thread's state at the end, for an analysis of the part that follows. */
 static void carry_on(struct decoder *d, const struct track *tr)
 {
     uint64_t woken = d->woken ? d->woken[tr->thread] : 0;
@@ -826,7 +828,7 @@ static void finish_track(struct decoder *d, struct track *tr, const struct track
     d->threads->v[tr->thread].incomplete |= tr->incomplete;
 }
 
-/* Of threads that were found in a wait, and of which no stream has events: what is missing of the
+/* Begins the tracks of threads that were found in a wait and have no events.  Missing parts of the
  * trace may have been theirs. */
 static int begin_found_tracks(struct decoder *d)
 {
@@ -874,7 +876,8 @@ static int finish_roaming(struct decoder *d, struct err *err)
     return 0;
 }
 
-/* Threads without an event of a wait: where those that are missing may be of any thread. */
+/* Finishes threads without an event of a wait.  Missing events of unknown threads may have been
+ * theirs. */
 static void finish_others(struct decoder *d)
 {
     const struct unwritten *u = (const void *)d->out->unwritten.p;

@@ -356,7 +356,8 @@ static int leave_cyclic(struct dependencies *d)
     return rc;
 }
 
-/* Kinds have numbers from 0; two whose hashes agree, one of 2^40 pairs of a million, are one. */
+/* Numbers the kinds from 0.  Two kinds with equal hashes become one (one pair in 2^40, for a
+ * million kinds). */
 static int name_kinds(struct dependencies *d)
 {
     struct map kinds;

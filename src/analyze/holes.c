@@ -29,7 +29,8 @@ static bool is_lost(const struct trace *t, const struct trace_problem *p)
     return true;
 }
 
-/* Of a trace of which only the beginning is wanted nothing is missing up to there. */
+/* Whether the end of the trace is missing.  If only its beginning is wanted, nothing is missing up
+ * to there. */
 static bool is_unfinished(const struct trace *t)
 {
     bool ends = t->complete && t->header.state != TRACE_STOPPED;
@@ -80,14 +81,15 @@ static uint64_t offset_of(const struct trace *t, const struct trace_block *b)
     return t->chunks[b->chunk].offset;
 }
 
-/* Of a circle the order of offsets is not that of writing; chunks are in it. */
+/* The place of a chunk in the order of writing.  In a circle the offsets have another order;
+ * t->chunks is in order. */
 static uint64_t place_of(const struct trace *t, uint32_t chunk)
 {
     return t->header.capacity ? chunk : t->chunks[chunk].offset;
 }
 
-/* Of the blocks before the n-th: when the last pass was that another one followed; 0: not known.
- * Its sign is a stream of which two quiet blocks are there. */
+/* The time of the last pass, among the blocks before the n-th, that was followed by another pass;
+ * 0: unknown.  Two quiet blocks of one stream show it. */
 static int last_pass(const struct trace_block *const *v, size_t n, uint64_t *out)
 {
     struct map seen;
@@ -131,7 +133,7 @@ static int by_place_and_time(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Of a recording that was killed while its disk was full the rings were read to their ends. */
+/* If the JVM was killed while the disk was full, the rings were read to their ends. */
 static void add_unwritten(struct holes *h, const struct trace *t, const struct buf *unwritten)
 {
     const struct unwritten *u = (const void *)unwritten->p;
@@ -142,7 +144,7 @@ static void add_unwritten(struct holes *h, const struct trace *t, const struct b
 
 static int find(struct holes *h, const struct trace *t, const struct trace_block *const *order)
 {
-    bool circle = t->header.capacity; /* where an unreadable chunk comes in is not known */
+    bool circle = t->header.capacity; /* the position of an unreadable chunk is unknown */
     for (size_t i = 0; i < t->n_problems && !circle; i++)
         if (is_lost(t, &t->problems[i]))
             h->v[h->n++] = (struct hole){t->problems[i].offset, 0, UINT64_MAX};

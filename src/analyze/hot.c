@@ -81,7 +81,7 @@ static int by_self(const void *a, const void *b)
     return c ? c : (x->method.v > y->method.v) - (x->method.v < y->method.v);
 }
 
-/* What was added, as a list of the arena's; the tally is empty again. */
+/* Moves the sums into a list in the arena; the tally is empty afterwards. */
 static int tally_take(struct hot_tally *y, const struct hot_method **out, size_t *n)
 {
     struct hot_method *v = arena_alloc(y->arena, y->n_touched * sizeof *v);

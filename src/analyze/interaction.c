@@ -1,4 +1,4 @@
-/* What kind of interaction ended a wait, and its name. */
+/* The kind of interaction that ended a wait, and its name. */
 #include "analyze/bind_parts.h"
 
 const char *interaction_name(enum interaction i)

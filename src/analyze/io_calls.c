@@ -40,7 +40,7 @@ static const struct {
     {"Lsun/nio/ch/FileChannelImpl;", "implCloseChannel", IO_OUTPUT},
     {"Lsun/nio/ch/EventFD;", "set", IO_OUTPUT}, /* to wake a selector */
     {"Lsun/nio/ch/IOUtil;", "write", IO_OUTPUT},
-    {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for either: who calls it says */
+    {"Lsun/nio/ch/Poller", "", IO_NONE}, /* for both: the caller shows which */
     {"Lsun/nio/ch/", "", IO_INPUT},
     {"Lsun/nio/fs/UnixNativeDispatcher;", "unlink", IO_OUTPUT},
     {"Lsun/nio/fs/UnixNativeDispatcher;", "rename", IO_OUTPUT},

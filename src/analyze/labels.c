@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What tells it from others of its name; files of other formats may have its id only. */
+/* The number that distinguishes a thread from others of its name; files of other formats may have
+ * only its id. */
 static uint64_t number_of(const struct trace_thread *t, uint32_t otherwise)
 {
     return t->java_tid ? t->java_tid : t->os_tid ? t->os_tid : otherwise;

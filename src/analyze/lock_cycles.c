@@ -205,8 +205,8 @@ static bool holds_lock(const struct search *s, uint32_t lock)
     return false;
 }
 
-/* Whether edge i may follow those of the path; a cycle is found once: from its lowest edge that is
- * not explained. */
+/* Whether edge i may follow the edges of the path.  Each cycle is found once, from its lowest
+ * unexplained edge. */
 static bool may_follow(const struct search *s, uint32_t i)
 {
     const struct lock_edge *e = edge_at(s, i);
@@ -232,7 +232,7 @@ static int extend(struct search *s)
     const struct dependencies *d = s->c->d;
     uint32_t from = edge_at(s, s->path.edges[s->path.n - 1])->wanted;
     uint32_t low = d->first[from], high = d->first[from + 1];
-    if (s->path.n + 1 == s->length) { /* only those that close it */
+    if (s->path.n + 1 == s->length) { /* only edges that close the cycle */
         const uint32_t to = edge_at(s, s->path.edges[0])->held;
         BISECT(low, high, d->edges[low].wanted < to);
         for (high = low; high < d->first[from + 1] && d->edges[high].wanted == to; high++)

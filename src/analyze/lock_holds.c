@@ -1,16 +1,16 @@
-/* Who is known to have held a lock of which no hold is recorded.
+/* Infers which thread held a lock without recorded holds.
  *
- * Evidence are moments at which a thread is known to own it: another one began to wait and saw so,
- * it got it itself after a wait, it gave it back to who had waited, or began to wait on it.  A hold
- * is concluded from one of them to the next, when both are of one thread, it did not give the lock
- * back at the first, and somebody was in the queue all the time.  When the queue is empty anybody
- * may take the lock and give it back unseen: nothing is concluded then. */
+ * Evidence are moments at which a thread is known to own the lock: another thread began to wait and
+ * saw it as the owner, it got the lock after a wait, it gave the lock to a waiter, or it began to
+ * wait on the lock.  A hold lasts from one such moment to the next if both are of one thread, the
+ * thread did not release the lock at the first, and the queue was never empty in between.  While
+ * the queue is empty, any thread may take and release the lock unseen, so nothing is inferred. */
 #include "analyze/lock_line.h"
 #include "analyze/time_sort.h"
 #include "base/util.h"
 
 enum evidence_kind {
-    GAVE_BACK, /* in the order in which those of one time are weighed */
+    GAVE_BACK, /* in the order in which evidence of one time is weighed */
     GOT_IT,
     WAS_SEEN,
 };
@@ -38,7 +38,8 @@ static void add(const struct witness *c, uint64_t time, uint32_t thread, enum ev
         buf_put(&c->to->v, &e, sizeof e);
 }
 
-/* Who owned a monitor before, and gave it back during the wait to who has it at its end. */
+/* The previous owner of a monitor, which released it during the wait to the thread that has it at
+ * the end. */
 static void add_owner_before(const struct witness *c, const struct span *by)
 {
     uint64_t since = c->w->from, end = c->w->to;
@@ -85,8 +86,8 @@ static void weigh_monitor(const struct witness *c)
         add(c, c->w->to, c->w->thread, GOT_IT);
 }
 
-/* A park for a lock: whoever gives it back wakes the first of the queue, which has it then, or parks
- * again at once.  That one may have seen no owner: who waited before it did. */
+/* A park for a lock: the thread that releases the lock wakes the first of the queue, which then has
+ * the lock or parks again at once.  This waiter may have seen no owner; earlier waiters did. */
 static void weigh_park(const struct witness *c)
 {
     uint64_t time = span_wake_time(c->t, c->s);
@@ -126,11 +127,11 @@ struct concluder {
     const struct lock_line *l;
     struct time_sort evidence; /* [n] */
     size_t n;
-    uint64_t from, to; /* the latest stretch in which somebody was in the queue, */
+    uint64_t from, to; /* the latest stretch with a thread in the queue, */
     uint32_t wait;     /* joined of the waits before this one */
 };
 
-/* Those that count, by time; few are of one time. */
+/* Sorts the evidence that counts, by time; few items have the same time. */
 static int sort_evidence(struct concluder *c, const struct lock_evidence *from)
 {
     const struct time_key *v = (const void *)from->v.p;
@@ -150,8 +151,8 @@ static int sort_evidence(struct concluder *c, const struct lock_evidence *from)
     return 0;
 }
 
-/* Whether somebody was in the queue from one moment to another, none of which lies before those of
- * the last question. */
+/* Whether a thread was in the queue from one moment to another.  Both moments must not lie before
+ * those of the last call. */
 static bool was_queue(struct concluder *c, uint64_t from, uint64_t to)
 {
     const struct lock_items *waits = &c->l->waits;

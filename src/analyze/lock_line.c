@@ -8,7 +8,7 @@
 
 /* --- collecting ------------------------------------------------------------------------------- */
 
-/* What is collected of one lock. */
+/* The facts collected about one lock. */
 struct collected {
     struct buf waits, holds; /* struct lock_item [] */
     struct lock_evidence evidence;
@@ -52,8 +52,9 @@ static bool has_given_back(const struct context *x)
     return x->what == STATE_WAITING || x->what == STATE_REACQUIRING || x->what == STATE_BLOCKED;
 }
 
-/* A recorded hold, without the time from each Object.wait of its thread on the lock until it has
- * that again: one that was not notified takes it as anybody does, in a wait of its own. */
+/* A recorded hold, without the time from each Object.wait of its thread on the lock until the
+ * thread has reacquired it.  A thread that was not notified takes the lock like any other thread,
+ * in a wait of its own. */
 static void take_hold(const struct collector *c, struct collected *to, uint32_t thread,
                       const struct span *h)
 {

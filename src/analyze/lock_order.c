@@ -35,8 +35,8 @@ struct maker {
 
 /* --- what is recorded ------------------------------------------------------------------------- */
 
-/* Whether the groups are all among those of the recording, "a+b+c"; a trace that does not say has
- * what it has. */
+/* Whether all these groups, "a+b+c", were recorded.  A trace that does not name its groups
+ * passes. */
 static bool has_groups(const struct trace *t, const char *const *groups, size_t n)
 {
     const char *list = trace_info(t, "orca.events", "");
@@ -208,7 +208,7 @@ static int fold_cycle(struct maker *m, const struct lock_cycle *cycle)
     return count_cycle(m, *place - 1, &c);
 }
 
-/* Where not all locks are known that a thread held, a gate that was seen once counts always. */
+/* If some locks that a thread held are unknown, a gate that was seen once counts for all times. */
 static void drop_gated(struct maker *m)
 {
     for (size_t i = 0; i < m->cycles.gated.len / sizeof(struct lock_cycle); i++) {

@@ -149,7 +149,7 @@ int lock_sections_collect(struct lock_sections *s, const struct lock_cycles *c,
 
 enum { NOBODY = UINT32_MAX };
 
-/* The latest section of each user of one edge, the one that ended last first. */
+/* The latest section of each user of one edge, latest end first. */
 struct latest {
     struct {
         uint32_t section, next, prev;
@@ -214,7 +214,8 @@ static uint64_t gap_between(const struct lock_section *a, const struct lock_sect
     return last_begin > first_end ? last_begin - first_end : 0;
 }
 
-/* The section against those of the other edge before it: the first that may meet is the nearest. */
+/* Compares the section with earlier sections of the other edge: the first that may meet it is the
+ * nearest. */
 static int look_back(const struct lock_sections *s, struct lock_cycles *c, struct latest *l,
                      uint32_t side, struct lock_nearest *out)
 {
@@ -320,7 +321,8 @@ static void compare(struct choice *ch, const uint32_t *at)
         ch->out->v[i] = &v[at[i]];
 }
 
-/* The smallest window that touches a section of each: the one that ends first goes on. */
+/* Finds the smallest window that touches a section of each edge: the edge whose section ends first
+ * moves on. */
 static void slide(struct choice *ch)
 {
     uint32_t at[LOCK_ORDER_LONGEST] = {0}, n = ch->cycle->n;

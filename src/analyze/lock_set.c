@@ -105,8 +105,7 @@ static bool is_condition(const char *signature)
     return false;
 }
 
-/* The class whose method waits by a condition, where that is the JDK's; NULL: it is the program's
- * own, or not known. */
+/* The JDK class whose method waits by a condition; NULL: a class of the program, or unknown. */
 static const struct trace_class *waiting_class(const struct trace *t, stack_id stack)
 {
     static const char begin[] = "Ljava/util/concurrent/";

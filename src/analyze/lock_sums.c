@@ -131,7 +131,7 @@ void lock_line_sums(const struct lock_line *l, uint64_t from, uint64_t to, struc
     if (from >= to)
         return;
     uint32_t begun = steps_until(l, from), n = steps_until(l, to - 1);
-    uint32_t first = begun - (begun > 0); /* the one that goes on at `from` */
+    uint32_t first = begun - (begun > 0); /* the stretch that contains `from` */
     if (n - first <= 2 * LOCK_BLOCK) {
         go_through(l, first, n, from, to, out);
     } else {

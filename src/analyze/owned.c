@@ -51,7 +51,7 @@ static uint64_t find_wanted(struct owned_finder *f, const struct lock_line *l)
         const struct lock_item *w = &l->waits.v[i];
         uint64_t from = w->from, to = w->to;
         if (w->summed || (looks && summed_at(sums, from)))
-            continue; /* it is not known when, or it is known for its length alone */
+            continue; /* its time is unknown, or only its length is known */
         if (w->queued && from < to && selection_has(f->selection, w->thread) &&
             selection_clip(f->selection, &from, &to))
             add_wanted(f, from, to);
@@ -123,7 +123,7 @@ static int visit_locks(struct owned_finder *f, const uint32_t *locks, size_t n)
     return rc;
 }
 
-/* The locks that threads queue for, and those that they take again after a wait. */
+/* Lists the locks for which threads queue, and the locks that they reacquire after a wait. */
 static size_t list_locks(const struct analysis *a, uint32_t lock, uint32_t *out)
 {
     const struct contexts *c = &a->timeline.contexts;

@@ -44,7 +44,7 @@ struct walker {
     uint32_t still;  /* steps since the time went back */
     bool seen;       /* it came to the thread as to the last owner seen */
     uint32_t handoffs, handoffs_seen;
-    bool ended;         /* at a start that nobody is known to have called */
+    bool ended;         /* at a start whose caller is unknown */
     stack_id stack;     /* where the thread is at `time`; 0: unknown */
     lock_id held;       /* what it holds until `time`, 0: nothing that matters, */
     uint64_t held_from; /* since then at least */
@@ -108,8 +108,8 @@ static uint32_t last_span(const struct timeline *t, const struct line *l, uint32
     return n;
 }
 
-/* Since when a thread had a lock or a permit that it gave back at `time` by this cause: when it
- * last got it; `time` when that is not known. */
+/* Since when a thread had the lock or permit that it released at `time` by this cause: when it last
+ * got it; `time` if unknown. */
 static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t cause, lock_id lock,
                             uint64_t time)
 {
@@ -129,8 +129,8 @@ static uint64_t owned_since(const struct walker *w, uint32_t thread, uint32_t ca
     return held ? taken : time;
 }
 
-/* When the wait began that a span's waker was in at a time, or what else kept it from running as far
- * as that is recorded; the time itself: neither. */
+/* When the wait or recorded halt began in which a span's waker was at a time; the time itself: the
+ * waker ran. */
 static uint64_t stood_since(const struct timeline *t, const struct stills *halts,
                             const struct span *by, uint64_t time)
 {
@@ -152,7 +152,8 @@ uint64_t path_released_at(const struct timeline *t, const struct thread_set *thr
     return time > since ? time : 0;
 }
 
-/* Go on in who ended a wait, or will, by what it did at `at`.  False: it did not live yet. */
+/* Continue in the thread that ended the wait, or will end it, by its act at `at`.  False: the
+ * thread had not started yet. */
 static bool go_on_in(struct walker *w, const struct span *by, uint64_t at, uint8_t state)
 {
     const struct context *x = timeline_context(w->tl, by->context);
@@ -178,8 +179,8 @@ static void hold_since(struct walker *w, const struct span *s, const struct rega
         w->held_from = max_u64(since, owned_since(w, owner->owner, owner->cause, x->lock, at));
 }
 
-/* The wait s, at whose end the thread waited for the monitor since `since`, ends because the owner
- * gives it back.  False: that cannot be. */
+/* The wait s, in which the thread waited for the monitor from `since` on, ends because the owner
+ * releases it.  False: this is impossible. */
 static bool follow_owner(struct walker *w, const struct span *s, const struct regain *owner,
                          uint64_t since, uint8_t state)
 {
@@ -199,7 +200,7 @@ static bool follow_owner(struct walker *w, const struct span *s, const struct re
     return true;
 }
 
-/* Whether what a span is for is had by somebody who gives it back. */
+/* Whether the resource of a span has a holder that gives it back. */
 static bool has_holder(const struct walker *w, const struct span *s)
 {
     enum purpose p = w->src->purposes->of_context[s->context];
@@ -208,8 +209,8 @@ static bool has_holder(const struct walker *w, const struct span *s)
     return !notified && (p == PURPOSE_LOCK || p == PURPOSE_PERMIT);
 }
 
-/* The thread was in this wait, which somebody ended or will end, up to the present time.  False: it
- * cannot have been so. */
+/* The thread was in this wait, which another thread ended or will end, up to the current time.
+ * False: this is impossible. */
 static bool follow_waker(struct walker *w, const struct span *s, uint32_t index)
 {
     const struct context *x = timeline_context(w->tl, s->context);
@@ -244,7 +245,7 @@ static void go_through_wait(struct walker *w, const struct span *s, uint32_t ind
         put_wait(w, s->start, PATH_UNKNOWN, x, x->what);
         return;
     }
-    /* not round in circles, and not by waits of which only the sum is known */
+    /* not in circles, and not by waits that are known only as a sum */
     if (s->waker && !span_is_summed(w->tl, s) && w->still <= w->src->threads->n &&
         follow_waker(w, s, index))
         return;

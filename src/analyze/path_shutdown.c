@@ -13,7 +13,7 @@ static bool destroys_the_jvm(const struct path_source *src, const struct trace *
     return s->defined && strcmp(trace_thread(t, s->id)->name, "DestroyJavaVM") == 0;
 }
 
-/* The last thread that the JVM's end waits for of those that ended until a time; 0: none. */
+/* The last non-daemon thread that ended up to a time; the JVM's end waits for these.  0: none. */
 static uint32_t last_until(const struct path_source *src, const struct trace *t, uint64_t time)
 {
     uint32_t last = 0;
@@ -27,7 +27,8 @@ static uint32_t last_until(const struct path_source *src, const struct trace *t,
     return last;
 }
 
-/* Put a path that ends in another thread before one, of which what is earlier is left out. */
+/* Puts a path that ends in another thread before this one, and drops the earlier part of this
+ * one. */
 static int prepend(struct path *p, const struct path *before, uint64_t ended)
 {
     struct path_segment *v = malloc((before->n + 1 + p->n) * sizeof *v);

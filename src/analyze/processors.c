@@ -88,7 +88,7 @@ static int by_time(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-/* In the order of time and apart; empty ones go. */
+/* Sorts turns by time, cuts overlaps, and drops empty turns. */
 static size_t put_in_order(struct processor_turn *v, size_t n)
 {
     size_t left = 0;
@@ -134,8 +134,9 @@ static int order_line(struct run *r)
     return 0;
 }
 
-/* What touches is one.  A recording has one more for each time that the group is switched on: of a
- * file that has thousands, which every thread would go through, the first ones count. */
+/* Joins stretches that touch.  A recording has one stretch more for each time that the group is
+ * switched on.  Every thread goes through all stretches, so only the first ones count in a file
+ * that has thousands. */
 static size_t join_known(struct processor_turn *v, size_t n)
 {
     enum { KNOWN_MOST = 32 };
@@ -197,15 +198,15 @@ static void put(const struct tiler *t, enum cpu_state kind, uint32_t span, uint6
         t->visit(t->ctx, &tile);
 }
 
-/* When what it waited for had come; UINT64_MAX: not known. */
+/* When the act that ended the wait happened; UINT64_MAX: unknown. */
 static uint64_t woken_at(const struct tiler *t, const struct span *s)
 {
     return s->waker && !span_is_summed(t->tl, s) ? max_u64(span_wake_time(t->tl, s), s->start)
                                                  : UINT64_MAX;
 }
 
-/* A part of a wait, or of a span in which it is not known whether there was one: that the thread
- * was on no processor is.  turn: it is followed by the turn in which the thread went on. */
+/* A part of a wait, or of a span that may have been a wait; that the thread was on no processor is
+ * certain.  turn: the turn in which the thread continued follows it. */
 static void put_wait(const struct tiler *t, enum cpu_state kind, uint32_t i, uint64_t from,
                      uint64_t to, bool turn)
 {
@@ -216,8 +217,8 @@ static void put_wait(const struct tiler *t, enum cpu_state kind, uint32_t i, uin
     put(t, CPU_READY, 0, ready, to);
 }
 
-/* In no wait, and in no input or output.  A thread that left the processor since the JVM began to
- * stop threads is ready once that is over; one that was off before goes on to be. */
+/* Time in no wait and in no input or output.  A thread that left its processor after the JVM began
+ * to stop threads is ready when the stop is over; a thread that was off before stays off. */
 static void put_stops(struct tiler *t, enum cpu_state kind, uint64_t from, uint64_t to, bool turn)
 {
     const struct safepoint *v = t->p->stops;
@@ -298,7 +299,7 @@ static enum cpu_state kind_between(const struct tiler *t, const struct processor
     return before && (before->end & TURN_WHY) == TURN_PREEMPTED ? CPU_READY : CPU_OFF;
 }
 
-/* What else is known of a thread, from a time on. */
+/* Explains a thread's time off the processor from a time on, by the other facts. */
 static void explain(struct tiler *t, uint32_t thread, uint64_t from)
 {
     static const struct still_line none;
@@ -357,13 +358,13 @@ static void add(void *ctx, const struct cpu_tile *t)
     ns[t->kind] += t->to - t->from;
 }
 
-/* A part of a whole; by shares it is not known of which instants they are. */
+/* A part of a share.  Shares do not say which instants they cover, so it is proportional. */
 static uint64_t part_of(uint64_t v, uint64_t part, uint64_t whole)
 {
     return whole ? (uint64_t)((unsigned __int128)v * min_u64(part, whole) / whole) : 0;
 }
 
-/* What was neither a wait, as far as there is room for these, nor on a processor, nor ready. */
+/* Applies shares: the time that was not a wait, not on a processor and not ready is off. */
 static void apply_shares(const struct processor_line *l, uint64_t length, uint64_t ns[CPU_STATES])
 {
     uint64_t covered = min_u64(l->shares_for, length);

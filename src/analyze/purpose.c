@@ -37,7 +37,8 @@ struct known_method {
     const char *class_begin, *class_end, *name;
 };
 
-/* Where pools keep their threads, and where the end of something is waited for, as in a join. */
+/* Methods in which pools keep their idle threads, and methods that wait for the end of something,
+ * as a join does. */
 static const struct known_method idle_methods[] = {
     {"", "ThreadPoolExecutor;", "getTask"},
     {"", "ThreadPoolExecutor;", "awaitTermination"},
@@ -100,7 +101,7 @@ static bool is_one_of(const struct known_method *v, size_t n, const char *signat
 
 /* --- what a stack says ------------------------------------------------------------------------ */
 
-/* What the calls of java.util.concurrent at the end of a stack are for. */
+/* The purpose of the calls of java.util.concurrent at the inner end of a stack. */
 struct call_of {
     bool idle, answer, permit, gives, takes;
 };
@@ -115,8 +116,8 @@ static bool is_of_concurrent(const char *signature)
     return false;
 }
 
-/* Other code than java.util.concurrent's says at this frame that it blocks its pool's thread: for
- * what somebody owes it, as promises and futures of libraries do. */
+/* Code outside java.util.concurrent declares at this frame that it blocks its pool's thread.  It
+ * waits for an answer, as promises and futures of libraries do. */
 static bool blocks_its_pool(const struct trace *t, const struct trace_stack *s, uint32_t frame)
 {
     static const struct known_method managed[] = {
@@ -148,7 +149,7 @@ static struct call_of read_call(const struct trace *t, stack_id stack)
             continue;
         c.answer |= IS_ONE_OF(answer_methods, signature, m->name);
         c.permit |= IS_ONE_OF(permit_methods, signature, m->name);
-        if (gives || takes) { /* the outermost says what was asked for */
+        if (gives || takes) { /* the outermost call shows the request */
             c.gives = gives;
             c.takes = takes;
         }
@@ -199,13 +200,14 @@ bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes)
            begins_with(t, by, look_names, ARRAY_LEN(look_names));
 }
 
-/* Of a file of calls a park is a call that blocked: its object blocks the thread. */
+/* In a file with calls instead of parks, a park is a call that blocked: its object blocks the
+ * thread. */
 static bool is_of_calls(const struct trace *t)
 {
     return *trace_info(t, "import.format", "");
 }
 
-/* What a stack says, kept for the next context with it. */
+/* The purpose by a stack, kept for the next context with the same stack. */
 enum says { SAYS_NOT_READ, SAYS_NOTHING, SAYS_IDLE, SAYS_ANSWER, SAYS_PERMIT, SAYS_ITEM, SAYS_IO };
 
 static enum says read_stack(const struct trace *t, stack_id stack)
@@ -250,14 +252,14 @@ static enum purpose purpose_of_stack(const struct maker *m, const struct context
     return purposes[m->says[stack]];
 }
 
-/* Where pools keep their threads. */
+/* Whether a context waits where pools keep their idle threads. */
 static bool is_pools(const struct maker *m, const struct context *x)
 {
     return x->what == STATE_PARKED &&
            m->says[x->stack.v < m->t->n_stacks ? x->stack.v : 0] == SAYS_IDLE;
 }
 
-/* What a class, an owner or a call says that nothing which ended waits can say otherwise. */
+/* Whether class, owner or call decide alone, whatever ended the waits. */
 static bool is_certain(const struct maker *m, uint8_t purpose, const struct context *x)
 {
     return purpose == PURPOSE_LOCK || purpose == PURPOSE_IO || is_call(m, x);
@@ -309,7 +311,7 @@ enum {
 static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
                                           "reserve", "checkout", "lease", "getConnection"};
 
-/* Whether a method is one that gives something, and so waits for room. */
+/* Whether a method gives something, and so waits for room. */
 static bool gives_room(const struct trace *t, method_id method)
 {
     return begins_with(t, method, room_names, ARRAY_LEN(room_names));
@@ -336,8 +338,8 @@ static bool is_latch(const struct trace *t, lock_id lock)
     return strncmp(signature, latch, sizeof latch - 1) == 0;
 }
 
-/* Whether a method of a task, inside of what all stacks of a thread share, waits and also begins
- * things for others: what it takes it has somebody else give back. */
+/* Whether a method of a task (inside the frames that all stacks of a thread share) waits and also
+ * begins things for other threads.  Then another thread gives back what the method takes. */
 static bool asks_in_task(const struct trace *t, const struct causes *c, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -370,8 +372,8 @@ static enum purpose purpose_unasked(const struct trace *t, const struct causes *
     return 2 * s->near > unasked && again ? PURPOSE_IDLE : says;
 }
 
-/* What most of the waits at a place were for, by what ended them; `says`: what their class and
- * frames say, which decides where the causes do not. */
+/* The purpose of most waits at a call site, by what ended them.  `says`: the purpose by class and
+ * frames, which decides where the causes do not. */
 static enum purpose purpose_by_causes(const struct trace *t, const struct causes *c,
                                       const struct context *x, enum purpose says)
 {
@@ -398,8 +400,8 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
     if (2 * (asked + (of_peers ? peers : 0)) >= n)
         return PURPOSE_ANSWER;
-    if (2 * (s->ended[ENDED_RETURNED] + peers) > n) /* a pool's threads that wait for its own tasks,
-                                                       too; a latch may be a place in a queue */
+    /* Also for a pool that waits for its own tasks.  A latch may be a place in a queue. */
+    if (2 * (s->ended[ENDED_RETURNED] + peers) > n)
         return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;
     if (2 * s->fresh > s->waits && s->fresh > FRESH_EACH * s->threads)
         return PURPOSE_ANSWER;

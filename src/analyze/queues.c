@@ -210,7 +210,7 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
                      const struct span *s, const struct context *x)
 {
     bool got_it = !(x->flags & INTERVAL_OPEN);
-    if (span_is_summed(q->t, s)) { /* who got it after whom is not known, so no hold either */
+    if (span_is_summed(q->t, s)) { /* the order of owners is unknown, so holds are, too */
         k->summed = true;
         leave(&q->out, k, i->time, i->thread, false);
         k->handovers += span_count(q->t, s);
@@ -225,9 +225,9 @@ static void end_wait(struct queuer *q, struct queue *k, const struct sweep_item 
 
 /* --- reacquiring a monitor -------------------------------------------------------------------- */
 
-/* Who notifies wakes threads that are in Object.wait by then: they are in the queue from that act
- * on.  Where the notify is found only when the wait is over, as in imported traces, it is too late
- * to say how long the queue was at each moment, but not for how long the thread was in it. */
+/* A notify wakes threads in Object.wait: they are in the queue from that act on.  In imported
+ * traces the notify is found only at the end of the wait.  That is too late for the length of the
+ * queue at each moment, but not for the thread's time in it. */
 
 static struct wait_set *set_of(const struct queuer *q, const struct context *x)
 {
@@ -275,7 +275,7 @@ static void notify(struct queuer *q, const struct sweep_item *i)
     }
 }
 
-/* In no order of time: what is certain. */
+/* Adds waits that come out of order: only facts that need no order. */
 static void add_late(const struct queues *s, struct queue *k, const struct wait_part *w)
 {
     uint64_t from = max_u64(w->from, s->from), to = min_u64(w->to, s->to);

@@ -26,7 +26,7 @@ void reads_make(struct reads *out, struct buf *reads, struct buf *io)
     out->calls = sort(io, &out->n_calls);
 }
 
-/* A thread's last one that had ended by then; NULL: none. */
+/* A thread's last read that had ended by then; NULL: none. */
 static const struct io_wait *last_of(const struct io_wait *v, size_t n, uint32_t thread,
                                      uint64_t time)
 {

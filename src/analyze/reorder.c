@@ -122,7 +122,7 @@ static bool spend(struct reorder *r, uint64_t steps)
     return true;
 }
 
-/* What a thread did until `time` must be in. */
+/* Requires that the reordering contains what the thread did until `time`. */
 static void require(struct reorder *r, uint32_t thread, uint64_t time)
 {
     struct cut *c = &r->cuts[thread];
@@ -138,8 +138,8 @@ static void require(struct reorder *r, uint32_t thread, uint64_t time)
     r->changed = true;
 }
 
-/* Dependencies of a thread: it was started, it was woken. A wait that the release of a lock ended
- * is not one: the order of the locks has it. */
+/* Adds the dependencies of a thread: it was started, it was woken.  A wait that the release of a
+ * lock ended is not a dependency, because the order of the locks covers it. */
 static int add_causes(struct reorder *r, uint32_t thread)
 {
     struct cut *c = &r->cuts[thread];
@@ -163,7 +163,7 @@ static int add_causes(struct reorder *r, uint32_t thread)
         if (a && a->time <= c->arcs_until)
             require(r, s->waker, a->time);
         if (span_end(r->t, s) > c->arcs_until)
-            break; /* once more when the thread goes on */
+            break; /* looked at again when the cut of the thread moves */
     }
     return 0;
 }
@@ -188,7 +188,7 @@ static bool is_shared(const struct reorder *r, const struct span *hold)
     return timeline_context(r->t, hold->context)->mode == HOLD_SHARED;
 }
 
-/* Whether a thread, whose entries of a lock these are, took it after `since` and is in by then. */
+/* Whether the thread of these entries of a lock took the lock after `since`, within its cut. */
 static bool took_later(const struct reorder *r, uint32_t from, uint32_t to, uint64_t since,
                        bool shared)
 {

@@ -76,7 +76,7 @@ static int most_first(const void *a, const void *b)
     return order ? order : x->collects - y->collects;
 }
 
-/* What overlaps is one. */
+/* Finds the stops of all threads; stops that overlap are one. */
 static int find_stops(struct safepoints *out, const struct collection_source *from,
                       struct arena *arena)
 {

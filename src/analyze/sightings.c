@@ -41,7 +41,7 @@ static void add(struct sighter *f, const struct sighting *s)
     f->last[s->thread] = (uint32_t)n + 1;
 }
 
-/* A thread begins to wait: look at whom it names. */
+/* A thread begins to wait: looks at the owner that it saw. */
 static void on_begin(struct sighter *f, const struct span *s)
 {
     const struct context *x = timeline_context(f->t, s->context);
@@ -72,7 +72,7 @@ static void take(void *self, const struct sweep_item *v, size_t n)
     }
 }
 
-/* By thread; those of one thread stay in the order of time. */
+/* Sorts by thread, and keeps the order of time within a thread. */
 static int sort(struct sightings *out, const struct sighter *f)
 {
     const struct sighting *v = (const void *)f->found.p;

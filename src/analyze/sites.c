@@ -27,7 +27,7 @@ static bool is_in(const char *name, const char *p, size_t n)
     if (n > 2 && memcmp(p + n - 2, ".*", 2) == 0)
         n -= 2;
     if (strncmp(name, p, n) == 0 && strchr(".$", name[n]))
-        return true; /* strchr finds the end, too: the class itself */
+        return true; /* strchr also finds the end of the string: the class itself */
     snprintf(one, sizeof one, "%.*s", (int)n, p);
     return strpbrk(one, "*?") && fnmatch(one, name, 0) == 0;
 }
@@ -57,8 +57,8 @@ struct place sites_frame(const struct trace *t, const struct trace_stack *s, uin
                           .near = s->kinds && s->kinds[i] & FRAMEKIND_NEAR};
 }
 
-/* Made by the JVM for a lambda or a method reference: it has no line, and no name that says
- * anything; who called it stands next. */
+/* Whether the JVM made this class for a lambda or a method reference.  It has no line and no
+ * meaningful name; the next frame is its caller. */
 static bool is_made(const char *signature)
 {
     return strstr(signature, "$$Lambda") != NULL;

@@ -28,7 +28,7 @@ struct maker {
 
 /* --- one wait --------------------------------------------------------------------------------- */
 
-/* A wait, or the part of one that is in one state. */
+/* A wait, or the part of a wait in one state. */
 struct part {
     uint32_t thread, context;
     unsigned state, flags;
@@ -290,7 +290,7 @@ static int add_lines(struct maker *m)
     return add_contexts(m);
 }
 
-/* The classes' percentiles are those of their sites together. */
+/* The percentiles of a class are those of all of its sites together. */
 static int add_percentiles(struct maker *m)
 {
     const struct sites *sites = m->from->sites;

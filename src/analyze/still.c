@@ -21,7 +21,7 @@ struct maker {
     const struct thread_stats *life;
     uint8_t *stacks;           /* [n_stacks] */
     const struct sample *told; /* the last one that was put */
-    const struct io_wait *io;  /* those of the thread at hand, the next one first */
+    const struct io_wait *io;  /* the calls of the current thread, the next one first */
     size_t n_io;
     uint64_t io_end; /* of the one before; 0: none */
     struct buf out;  /* struct still [], of the line at hand */
@@ -137,7 +137,8 @@ static bool is_client(const struct trace *t, lock_id peer)
     return strncmp(name, client, sizeof client - 1) == 0;
 }
 
-/* Who writes to whom it reads from has asked for what it reads. */
+/* Finds the threads that write to the peer from which they read: these have asked for what they
+ * read. */
 static int find_asked(const struct trace *t, struct still_line *l)
 {
     struct keyed peers;
@@ -247,7 +248,7 @@ uint32_t still_touching(const struct still_line *l, uint64_t from, uint64_t to, 
 {
     uint32_t end = still_first(l, to);
     *first = still_first(l, from);
-    end += end < l->n && l->v[end].from < to; /* one that is not over by then */
+    end += end < l->n && l->v[end].from < to; /* a call that has not ended by then */
     return end > *first ? end - *first : 0;
 }
 

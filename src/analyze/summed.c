@@ -14,8 +14,8 @@ struct summed_wait {
     bool one; /* a wait, from since to until */
 };
 
-/* A stretch of a thread in which it is in no recorded wait: [from, from + len), of which `before`
- * ns of such time came before. */
+/* A stretch of a thread in no recorded wait: [from, from + len).  `before`: ns of such time before
+ * it. */
 struct room {
     uint64_t from, len, before;
 };
@@ -64,7 +64,7 @@ void summed_take(struct summed *s, const struct event *e, uint32_t thread, uint3
                             .total = e->wait_sum.total,
                             .count = e->wait_sum.count,
                             .thread = thread,
-                            /* a monitor's is taken for who was seen to own it */
+                            /* for a monitor, the owner that was seen */
                             .waker = state == STATE_BLOCKED ? owner : waker,
                             .context = {.lock = e->wait_sum.lock,
                                         .other = owner,
@@ -103,7 +103,7 @@ static int by_from(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Stretches of one beginning are one, of which the latest event says most. */
+/* Stretches with one beginning are one stretch; its latest event is the most complete. */
 static void sort_stretches(struct summed *s)
 {
     struct summing *v = (void *)s->stretches.p;
@@ -216,7 +216,7 @@ static void put_rooms(struct placer *p, uint64_t from, uint64_t to)
     put_room(p, from, to);
 }
 
-/* Where the thread is in no wait that has its place. */
+/* Finds the stretches in which the thread is in no wait with a known time. */
 static void find_rooms(struct placer *p, uint32_t thread, bool everywhere)
 {
     static const struct run none;
@@ -323,7 +323,7 @@ static int put_sums(struct placer *p, const struct summed_wait *v, size_t n)
                                p->pieces.len / sizeof(struct timeline_piece));
 }
 
-/* Those that have a place of their own. */
+/* Puts the waits whose time is known. */
 static int put_singles(struct placer *p, const struct summed_wait *v, size_t n)
 {
     buf_clear(&p->pieces);

@@ -19,8 +19,8 @@ enum {
     BATCH = 256, /* handed to each sink: what they look at is then in the first-level cache */
 };
 
-/* Where one thread is.  Times are keys: in a sweep back they are turned round, so that the latest
- * comes first, and entries are counted from their end. */
+/* The position of the sweep in one thread.  Times are keys.  In a backward sweep the keys are
+ * inverted, so that the latest comes first, and entries are counted from their end. */
 struct cursor {
     uint64_t next;      /* of its next item; UINT64_MAX: none is left */
     uint64_t span_time; /* when the next span begins, or the one it is in ends */
@@ -316,7 +316,7 @@ static const struct span *span_of(const struct timeline *t, const struct sweep_i
     return line_span(&t->lines[i->thread], sweep_index(i));
 }
 
-/* Ask for the memory that every sink looks at: spans are all over the heap, contexts, too. */
+/* Prefetches the memory that every sink reads: spans and contexts are scattered over the heap. */
 static void warm(const struct timeline *t, const struct sweep_item *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -6,14 +6,14 @@
 
 enum { CHUNK = 1 << 16 };
 
-/* One thread's recording, from its end to its beginning: so a hold is met at its end, when it is
- * known how long it lasts, and once more at its beginning. */
+/* Walks one thread's recording from its end to its beginning.  So a hold is met first at its end,
+ * where its length is known, and again at its beginning. */
 struct walker {
     struct takings *w;
     const struct line *line;
     uint32_t thread, hold, span; /* number of holds and spans that are left */
     uint64_t hold_end, span_end; /* of the last of them */
-    bool fresh; /* the last taking of the chunk is what was met last: a wait may belong to it */
+    bool fresh; /* the last taking of the chunk was met last: a wait may belong to it */
     taking_visitor *visit;
     void *self;
 };
@@ -51,7 +51,7 @@ static size_t count(const struct buf *b)
 
 enum { NOT_YET = UINT32_MAX };
 
-/* What is held, and since when more than fits was. */
+/* The locks held, and since when there were more than fit. */
 struct possession {
     struct held v[HELD_MAX];
     size_t n;
@@ -91,7 +91,7 @@ static void take(struct possession *p, const struct timeline *t, const struct ta
                                  .shared = timeline_context(t, k->hold)->mode == HOLD_SHARED};
 }
 
-/* Where a lock was taken that the thread was seen to own during a wait. */
+/* The place where a lock was taken that the thread was seen to own during a wait. */
 static struct lock_order_place seen_place(const struct walker *k, const struct sighting *s)
 {
     const struct timeline *t = k->w->t;
@@ -107,7 +107,7 @@ static struct lock_order_place seen_place(const struct walker *k, const struct s
     return (struct lock_order_place){{0}, LOCK_ORDER_UNKNOWN};
 }
 
-/* What it was seen to own during the wait of a taking. */
+/* Adds the locks that the thread was seen to own during the wait of a taking. */
 static size_t add_seen(const struct walker *k, uint32_t *low, const struct taking *x,
                        struct held *v, size_t n)
 {
@@ -237,7 +237,7 @@ static void close_hold(struct walker *k)
         add(k, &x);
 }
 
-/* The hold of a lock that a wait for it led to: what was met just before. */
+/* The hold to which a wait for a lock led: the taking met just before. */
 static struct taking *led_to(const struct walker *k, const struct context *x, uint64_t end)
 {
     if (!k->fresh)
@@ -340,7 +340,8 @@ static void take_span(struct walker *k)
     next_span(k);
 }
 
-/* The latest of what is left; at one time a hold that begins, then one that ends, then a wait. */
+/* Takes the latest remaining item; at one time first a hold that begins, then a hold that ends,
+ * then a wait. */
 static int step(struct walker *k)
 {
     size_t n = count(&k->w->open);

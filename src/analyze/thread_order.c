@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    REACH_BYTES = 16 << 20, /* for what is kept of earlier searches */
+    REACH_BYTES = 16 << 20, /* for the results of earlier searches */
     REACH_MOST = 64,
     SEARCH_STEPS = 100000000, /* about a second */
 };
@@ -60,8 +60,8 @@ static bool has_ended(const struct timeline *t, uint32_t thread, uint64_t time)
     return false;
 }
 
-/* The thread whose end a join saw, 0: none.  It ended the join; or it had ended just before, so
- * that nobody had to, and the join has no limit of time after which it could have returned. */
+/* The thread whose end a join saw, 0: none.  Its end ended the join; or it had ended just before,
+ * and the join has no timeout after which it could have returned. */
 static uint32_t joined(const struct timeline *t, const struct span *s)
 {
     const struct context *x = timeline_context(t, s->context);
@@ -107,7 +107,7 @@ static void add_arcs(struct buf *arcs, const struct timeline *t, const struct bi
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* At one time an arc arrives before another leaves: a chain goes on. */
+/* At one time an arc arrives before another leaves, so that a chain continues. */
 static int by_thread_and_time(const void *a, const void *b)
 {
     const struct end *x = a, *y = b;
@@ -197,7 +197,8 @@ uint32_t thread_order_epoch(const struct thread_order *o, uint32_t thread, uint6
     return i;
 }
 
-/* The thread from `epoch` on comes after: what leaves it from there on arrives after, too. */
+/* The thread from `epoch` on comes after the start.  So the arcs that leave it from there on also
+ * arrive after it. */
 static void lower(struct thread_order *o, uint32_t *first, uint32_t thread, uint32_t epoch)
 {
     if (first[thread] <= epoch)

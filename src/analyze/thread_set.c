@@ -74,7 +74,7 @@ void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t win
             continue;
         }
         if (!s->defined && !s->named && !s->called && !s->seen && !s->has_started) {
-            s->from = s->to = window_to; /* a number that nobody has */
+            s->from = s->to = window_to; /* an unused number */
             continue;
         }
         /* The intervals decide where they contradict: a thread that blocks is alive. */

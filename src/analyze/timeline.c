@@ -88,9 +88,9 @@ static bool has_time(const struct context *x)
     return !(x->flags & (INTERVAL_UNKNOWN | INTERVAL_REACQUIRED));
 }
 
-/* Put a wait before the ones that lie inside it, which are re-acquisitions of its monitor: its own
- * span ends where the first of them begins, and each of them lasts until the next one, the last
- * until the end.  Those of a park are not: of it nothing is known then. */
+/* Puts a wait before the waits inside it, which reacquire its monitor.  Its own span ends where the
+ * first of them begins; each of them lasts until the next one, the last until the end.  Waits
+ * inside a park are not such waits: the park is unknown then. */
 static int put_around(struct timeline *t, struct line *l, const struct interval *iv)
 {
     struct context x;
@@ -107,7 +107,7 @@ static int put_around(struct timeline *t, struct line *l, const struct interval 
         *to = *from;
         if (iv->state == STATE_WAITING)
             inner.what = STATE_REACQUIRING;
-        if (known && has_time(&inner)) { /* the last of them is what is still going on */
+        if (known && has_time(&inner)) { /* the last of them is still open */
             inner.flags |= x.flags & INTERVAL_OPEN;
             x.flags &= (uint8_t)~INTERVAL_OPEN;
         }
@@ -158,7 +158,7 @@ int timeline_take(void *self, const struct interval *v, size_t n)
 
 /* --- what is not known ------------------------------------------------------------------------ */
 
-/* A line whose spans are made anew. */
+/* A line whose spans are built again. */
 struct mender {
     struct timeline *t;
     struct line *l;
@@ -276,7 +276,7 @@ static int take_hold(struct timeline *t, uint32_t thread, const struct event *e)
     return set_len(t, s, e->time - s->start);
 }
 
-/* What an act is about; false: the event is none. */
+/* Makes the act of an event; false: the event is not an act. */
 static bool make_act(const struct event *e, uint32_t target, struct context *x)
 {
     *x = (struct context){.what = (uint8_t)e->kind, .other = target};
@@ -413,8 +413,8 @@ static int sort(const struct timeline *t, struct run *r, size_t size, time_of *t
     return rc;
 }
 
-/* The wait that may have ended in an exception made at this time: the one that the thread is in or
- * was in last; Object.wait reacquires its monitor first.  Index, or spans.n: none. */
+/* The wait that may have ended in an exception created at this time: the wait in which the thread
+ * is, or was last.  (Object.wait first reacquires its monitor.) Index, or spans.n: none. */
 static uint32_t may_have_thrown(const struct timeline *t, const struct line *l, uint64_t time)
 {
     for (uint32_t i = line_spans_until(l, time); i > 0; i--) {
@@ -550,7 +550,7 @@ unsigned span_parts(const struct timeline *t, const struct span *s, struct wait_
     out[0] = (struct wait_part){s->start, until, x->other, x->what, x->flags, false};
     if (until == end)
         return 1;
-    out[0].flags &= (uint8_t)~INTERVAL_OPEN; /* it is the second one that may still be going on */
+    out[0].flags &= (uint8_t)~INTERVAL_OPEN; /* only the second part may still be open */
     out[1] = (struct wait_part){until, end, s->waker, STATE_REACQUIRING, x->flags, true};
     return 2;
 }
@@ -562,7 +562,8 @@ uint32_t line_spans_until(const struct line *l, uint64_t time)
         BISECT(i, l->starts ? 0 : l->spans.n, line_span(l, i)->start <= time);
         return i;
     }
-    /* The last one that is not behind; without branches, which nobody could foresee. */
+    /* The last span that does not begin later.  A search without branches, because the processor
+     * cannot predict them. */
     for (uint32_t n = (l->spans.n - 1) / SPANS_EACH + 1; n > 1; n -= n / 2)
         i += l->starts[i + n / 2] <= time ? n / 2 : 0;
     for (i = i * SPANS_EACH + 1; i < l->spans.n && line_span(l, i)->start <= time; i++)

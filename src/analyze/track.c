@@ -9,7 +9,7 @@ static const uint8_t may_contain[STATE_LIMIT] = {
     [STATE_WAITING] = BIT(STATE_BLOCKED),
     [STATE_PARKED] = BIT(STATE_BLOCKED), /* JDK 21 to 23 load a class when one is pinned */
     [STATE_JOINING] = BIT(STATE_BLOCKED) | BIT(STATE_WAITING) | BIT(STATE_PARKED),
-    /* a virtual thread's sleep; one that was interrupted takes its lock for that at the end */
+    /* a virtual thread's sleep; if interrupted, it takes its interrupt lock at the end */
     [STATE_SLEEPING] = BIT(STATE_PARKED) | BIT(STATE_BLOCKED),
 };
 
@@ -47,7 +47,7 @@ static struct interval *push(struct track *tr, const struct track_wait *w, uint6
     return iv;
 }
 
-/* Hand out a wait of which one end, or the truth about it, is missing: it was over at `until`. */
+/* Reports a wait with a missing or doubtful end: it was over at `until`. */
 static void push_unknown(struct track *tr, const struct track_wait *w, uint64_t until,
                          unsigned flags, const struct track_env *env)
 {
@@ -130,9 +130,9 @@ static void open_wait(struct track *tr, const struct op *op, uint64_t start,
                             outer->state == STATE_SLEEPING);
 }
 
-/* From JDK 27 on a wait's end is posted before the thread reacquires the monitor, and if it blocks
- * on it, that is, too: where the wait was.  Earlier ones post the end when it has the monitor.  Of
- * a virtual thread 27 posts only that it has it. */
+/* JDK 27 and later post the end of a wait before the thread reacquires the monitor, and also post
+ * the blocking on it, with the stack of the wait.  Earlier JDKs post the end when the thread has
+ * the monitor.  For a virtual thread, JDK 27 posts only that it has the monitor. */
 static void open_blocked(struct track *tr, const struct op *op, uint64_t before,
                          const struct track_env *env)
 {
@@ -142,7 +142,7 @@ static void open_blocked(struct track *tr, const struct op *op, uint64_t before,
     tr->wait[tr->depth - 1].again = again;
 }
 
-/* An end whose beginning is not there: it was after the event before, at `before`. */
+/* An end without a beginning: the wait began after the previous event, at `before`. */
 static void lone_end(struct track *tr, const struct op *op, uint64_t before,
                      const struct track_env *env)
 {
@@ -166,7 +166,7 @@ static void lone_end(struct track *tr, const struct op *op, uint64_t before,
         iv->flags = INTERVAL_REACQUIRED;
         return;
     }
-    /* Of a wait for the initialisation of a class the JVM posts the end alone. */
+    /* For a wait for the initialisation of a class the JVM posts only the end. */
     bool in_park = outer && outer->state == STATE_PARKED && !outer->found && tr->roams &&
                    op->state == STATE_WAITING && gaps_count(env->gaps) == 0;
     if (!in_park)
@@ -237,7 +237,7 @@ static void close_wait(struct track *tr, const struct op *op, uint64_t before,
 void track_apply(struct track *tr, const struct op *op, const struct track_env *env)
 {
     if (op->action == OP_NONE)
-        return; /* its time is when somebody else wrote it */
+        return; /* its time is that of another thread that wrote it */
     uint64_t before = tr->last;
     if (op->time < tr->last)
         tr->incomplete = true; /* a damaged file: durations are never negative all the same */

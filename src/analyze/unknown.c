@@ -80,7 +80,8 @@ static void add_unseen(struct unknowns *u, const struct timeline *tl, const stru
 
 /* --- one thread ------------------------------------------------------------------------------- */
 
-/* Join those of one thread that overlap or touch, and cut them to its life: how many are left. */
+/* Joins stretches of one thread that overlap or touch, and cuts them to its life.  Returns how many
+ * are left. */
 static size_t join(struct unknown_stretch *v, size_t n, const struct thread_stats *s)
 {
     size_t kept = 0;

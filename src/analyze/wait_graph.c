@@ -155,7 +155,7 @@ static void add(struct maker *m, const struct charge *c, bool direct)
     m->count[at] += direct;
 }
 
-/* The waker waited for the same lock in a part of that time: others had it, not the waker. */
+/* While the waker waited for the same lock, other threads had the lock: takes that time off. */
 static void take_off(struct maker *m, const struct charge *c, const struct charge *part)
 {
     if (c->lock && c->lock == part->lock)
@@ -165,9 +165,9 @@ static void take_off(struct maker *m, const struct charge *c, const struct charg
 /* A span's parts: it waits, and then it reacquires a monitor. */
 enum { WAITS, TAKES_AGAIN, PARTS };
 
-/* Until when a wait was for its waker: until the waker acted; where the release of a monitor is not
- * recorded, at the latest until the owner began a wait that was not over when the span was: then
- * another thread has had it, unseen. */
+/* The end of the time that a wait is charged to its waker: when the waker acted.  If the release of
+ * a monitor is not recorded, the end is at the latest when the owner began a wait that outlasted
+ * the span: another thread then had the monitor, unseen. */
 static uint64_t until(const struct timeline *tl, const struct regain *by, uint64_t start,
                       uint64_t end)
 {
@@ -181,8 +181,7 @@ static uint64_t until(const struct timeline *tl, const struct regain *by, uint64
     return own && own->start > start && span_end(tl, own) > end ? own->start : wake;
 }
 
-/* What a part of a thread's span is charged for: to whom, for which time, for which lock; waker 0:
- * nobody is known. */
+/* The charge for a part of a thread's span: the waker, the time and the lock; waker 0: unknown. */
 static struct charge charge_of(const struct timeline *tl, uint32_t thread, uint32_t index,
                                unsigned part)
 {

@@ -79,7 +79,7 @@ static void give_up_doubt(struct binder *b, struct lock_now *k)
     k->doubt = (struct doubt){0};
 }
 
-/* A notify of which it is unknown which thread it woke; it did wake one. */
+/* A notify that woke a thread, but it is unknown which one. */
 static void doubt_act(struct binder *b, struct lock_now *k, struct deed by)
 {
     struct doubt *d = &k->doubt;
@@ -153,8 +153,8 @@ static void on_back(struct binder *b, struct lock_now *k, uint32_t thread)
     d->n--;
 }
 
-/* All who wait are notified; those whom notifies before it may have woken, by it or by one of
- * them. */
+/* A notifyAll wakes all waiters.  Waiters that an earlier notify may have woken were woken by
+ * either. */
 static void notify_all_waiters(struct binder *b, struct lock_now *k, struct deed by)
 {
     uint32_t unsure = k->doubt.n, t;
@@ -181,8 +181,9 @@ static uint32_t first_not_found(const struct binder *b, uint32_t t)
     return t;
 }
 
-/* A notify while threads are in the wait set that were found in it, the first one of whom is this.
- * Whether it was one's of them; if so it is theirs, or its own if there is one only. */
+/* A notify while the wait set has threads that were already waiting at the attach; `first` is the
+ * first of them.  True: it woke one of them, unknown which.  False: there is only one such thread,
+ * or earlier notifies have taken all of them. */
 static bool notify_found(struct binder *b, struct lock_now *k, uint32_t first, struct deed by)
 {
     struct found_waiters *f = &k->found;
@@ -218,8 +219,8 @@ static void found_is_back(struct binder *b, struct lock_now *k, uint32_t thread,
 
 /* --- texts that do not say who left a wait set by itself -------------------------------------- */
 
-/* Whether a thread of the set is reported so late that the latest one that a notify took is not in
- * the set. */
+/* Whether the waiter that a notify took last woke so long before `time` that it has left the wait
+ * set. */
 static bool is_long_ago(const struct binder *b, struct deed taken, uint64_t time)
 {
     const struct span *s = span_of(b, taken.thread, taken.cause);
@@ -261,7 +262,7 @@ static void notify_one(struct binder *b, struct lock_now *k, struct deed by, uin
             waiter = first_not_found(b, waiter);
     }
     if (k->doubt.times_up) {
-        k->doubt.too_long |= found; /* their order is not known, either */
+        k->doubt.too_long |= found; /* their order is also unknown */
         doubt_act(b, k, by);
         if (!waiter)
             give_up_doubt(b, k);
@@ -285,9 +286,9 @@ void wait_set_notify(struct binder *b, struct lock_now *k, struct deed by, uint6
 
 /* --- waits that ended by themselves, unrecorded ----------------------------------------------- */
 
-/* Where not each interrupt is recorded, and in text files no timeout either, a wait that ended by
- * itself is found by the notifies: there was none for it.  Then each of those who waited with it
- * may have been the one, and which notify was whose is not known. */
+/* Not every interrupt is recorded, and text files have no timeouts.  So a wait that ended by itself
+ * shows only by a missing notify.  Then each thread that waited with it may have been the one
+ * without a notify, and it is unknown which notify woke which thread. */
 static void settle(struct binder *b, struct lock_now *k)
 {
     bool alone = false;
@@ -331,7 +332,7 @@ void wait_set_end(struct binder *b, uint32_t thread, uint32_t index, struct lock
     struct thread_now *w = &b->now[thread];
     struct span *s = span_of(b, thread, index);
     if (k && w->waits_on && !leaves(b, thread, s)) {
-        w->span = index + 1; /* it is one of those who may have been notified */
+        w->span = index + 1; /* it is one of the threads that may have been notified */
         if (k->doubt.times_up)
             on_back(b, k, thread);
         else if (w->found)

@@ -14,7 +14,7 @@ void weigh_add(struct weigh *w, uint32_t key, uint64_t ns)
     w->longest[i] = (struct weighed){ns, key};
 }
 
-/* What a wait weighs at most; 0: each weighs the same. */
+/* The largest weight of a wait; 0: all waits weigh the same. */
 static uint64_t bound(const struct weigh *w)
 {
     uint64_t rest = w->ns;
@@ -26,7 +26,7 @@ static uint64_t bound(const struct weigh *w)
     return 0;
 }
 
-/* What the waits of a key weigh less than their time. */
+/* The time of a key's waits that is above the largest weight, and so does not count. */
 static uint64_t excess(const struct weigh *w, uint64_t most, uint32_t key)
 {
     uint64_t ns = 0;

@@ -71,7 +71,7 @@ void whole_gc_hear(struct buf *wholes, uint64_t time)
 {
     struct whole_gc *v = (void *)wholes->p;
     size_t i = 0, n = wholes->len / sizeof *v;
-    BISECT(i, n, v[i].end <= time); /* the last one before it, and those of before that */
+    BISECT(i, n, v[i].end <= time); /* the last collection before it, and earlier ones */
     while (i-- && v[i].told > time + WHOLE_GC_TOLD_NS)
         v[i].told = time + WHOLE_GC_TOLD_NS;
 }

@@ -1,6 +1,5 @@
-/* Who has a resource while others wait for it, and what those do who have it: first what is
- * recorded of them in that time, then, of what is not, what samples and owners that were asked
- * say. */
+/* Finds the holders of a resource while others wait for it, and what the holders do.  Recorded
+ * waits and calls come first; samples, and the stacks of owners (ownerstacks=), fill the rest. */
 #include "analyze/io_calls.h"
 #include "analyze/owned.h"
 #include "base/err.h"
@@ -15,33 +14,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread ended somebody's wait for it. */
+/* A thread ended another thread's wait for the resource. */
 struct give {
     uint32_t thread;
     uint64_t time;
     stack_id stack;
-    uint32_t helper; /* that had it from then on, */
-    uint64_t given;  /* until then; 0: there is none */
+    uint32_t helper; /* a thread that had the thing from `time` on, */
+    uint64_t given;  /* until then; 0: there is no helper */
 };
 
 enum {
-    PASSED_ON = 64,   /* threads that pass the word on to each other, and */
-    MESSENGER = 4,    /* times as long in a select as not: it passes on what comes in */
-    LINES_WANTED = 3, /* of what holders do most */
-    HELPERS = 3,      /* that a thing goes through on its way back; who has it for a smaller part */
-    HELPED_PART = 10, /* of the time than this one only looks at it */
-    SAMPLES_LEAST = 3, /* that say what holders do */
-    AT_ONCE_PART = 10, /* of the time in which one is had */
-    TIMER_PART = 10,   /* of a wait, that a timer does at most before it ends it */
-    NOTHING = 1000,    /* less than this part of the time, holders do by chance */
+    PASSED_ON = 64,    /* hops of a message from thread to thread */
+    MESSENGER = 4,     /* times as long in selects as elsewhere: a thread only passes messages on */
+    LINES_WANTED = 3,  /* of what holders do most */
+    HELPERS = 3,       /* helpers on a thing's way back; one that has it for less than this part */
+    HELPED_PART = 10,  /* of the time than this only inspects it */
+    SAMPLES_LEAST = 3, /* samples needed to say what holders do */
+    AT_ONCE_PART = 10, /* of the time in which at least one thing is in use */
+    TIMER_PART = 10,   /* of a wait: a timer ends it within this part after its own wait */
+    NOTHING = 1000,    /* activities below this part of the time are chance */
 };
 
-/* What one gives at one moment, to however many. */
+/* Gives of one thread within this time are one act, to any number of threads. */
 #define ONE_GIVE_NS UINT64_C(1000000)
 
 /* --- what one thread owns at a time ----------------------------------------------------------- */
 
-/* Those whose owners are found together: each goes through all waits of the recording. */
+/* Resources whose owners are found in one pass, because a pass reads all waits of the recording. */
 struct owned_holders {
     struct holder *v;
     size_t n;
@@ -77,7 +76,8 @@ static int take_owner(void *self, struct resource *r, const struct resource_wait
                : 0;
 }
 
-/* Who gives a lock wakes the next one, who has it once he runs: until then nobody does. */
+/* The thread that releases a lock wakes the next thread, which has the lock when it runs.  Until
+ * then no thread has it. */
 static int take_handed(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -91,14 +91,15 @@ static int take_handed(void *self, struct resource *r, const struct resource_wai
     return 0;
 }
 
-/* Readers wake each other, and have it at the same time. */
+/* Readers wake each other, and hold the lock at the same time. */
 static bool is_shared(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;
     return strstr(signature, "ReadWriteLock") || strstr(signature, "StampedLock");
 }
 
-/* Where no act ended a wait nobody looks at them. */
+/* Without acts that ended waits there are no hand-offs, so the waits need not be read one by
+ * one. */
 static int find_handed(struct holder *h)
 {
     struct resource *r = h->r;
@@ -133,7 +134,8 @@ static int find_owners(struct holder *v, size_t n, const struct analysis *a)
     return rc;
 }
 
-/* So many that they say something; else owners that were asked do, if any were. */
+/* Whether there are enough samples to say something.  If not, the stacks of owners do, where any
+ * were taken. */
 static bool has_samples(const struct holder *h)
 {
     const struct entry *e = h->sampled.v;
@@ -145,7 +147,7 @@ static bool has_samples(const struct holder *h)
     return n >= SAMPLES_LEAST || (n && !asked);
 }
 
-/* Owners that were asked, where nothing else says what is not recorded. */
+/* Use the stacks of owners (ownerstacks=) where nothing else says what the owners did. */
 static int ask_owners(struct holder *h, const uint64_t *waits)
 {
     for (uint32_t i = 1; i < h->a->timeline.contexts.n; i++) {
@@ -178,8 +180,9 @@ static int count_asked(void *self, struct resource *r, const struct resource_wai
 
 /* --- who gives -------------------------------------------------------------------------------- */
 
-/* The last wait for it that a thread had ended by then, if it is still in the very call: of those
- * who wait in one queue each wakes the next one, which gives nothing back.  NULL: it is not. */
+/* The last wait for the resource that had ended when the thread acted, if the thread is still in
+ * the same call.  Threads in one queue wake each other, which gives nothing back.  NULL: it is in
+ * another call. */
 static const struct span *passes_on(const struct holder *h, uint32_t thread, uint64_t time,
                                     stack_id stack)
 {
@@ -191,9 +194,9 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
         if (!holder_is_of(h, o->context) || span_end(t, o) > time)
             continue;
         if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
-            return NULL; /* it came back, as the last one comes to a barrier */
+            return NULL; /* the thread came back, like the last one at a barrier */
         stack_id waited = timeline_context(t, o->context)->stack;
-        bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it gives the lock back */
+        bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it releases the lock */
         return resource_same_call(h->all, waited, stack) ||
                        (at_once && resource_same_method(h->all, waited, stack))
                    ? o
@@ -202,7 +205,8 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
     return NULL;
 }
 
-/* Who gave it to the first of those who passed the word on; thread 0: not known. */
+/* The thread that gave the resource to the first of the threads that passed the news on.  thread 0:
+ * unknown. */
 static struct give first_give(const struct holder *h, const struct span *s)
 {
     const struct timeline *t = &h->a->timeline;
@@ -226,7 +230,7 @@ static struct give first_give(const struct holder *h, const struct span *s)
 
 /* --- things ----------------------------------------------------------------------------------- */
 
-/* Stretches in which somebody waited, in order, apart from each other. */
+/* Stretches in which any thread waited; merge_wanted sorts and joins them. */
 static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -281,9 +285,9 @@ static int by_thread_and_time(const void *x, const void *y)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-/* A thread that never waits there and gives once each time that it is given work gives for whoever
- * told it to, if that one waits there: a helper of the pool, which looks at what comes back, or who
- * works with the thing until then. */
+/* A pool's helper inspects a thing that comes back, or works with it until then.  It never waits
+ * there, and gives once for each piece of work.  So a give of such a thread counts for the thread
+ * that gave it the work, if that thread waits there. */
 static void look_behind_helpers(struct holder *h)
 {
     struct give *v = (void *)h->gives.p;
@@ -322,7 +326,7 @@ static int by_time(const void *x, const void *y)
     return a->change - b->change;
 }
 
-/* How long more than `level` were had. */
+/* How long more than `level` things were in use at once. */
 static uint64_t time_above(const struct edge *v, size_t n, int level)
 {
     uint64_t ns = 0;
@@ -334,9 +338,8 @@ static uint64_t time_above(const struct edge *v, size_t n, int level)
     return ns;
 }
 
-/* Who gives one back says so a moment later, when the next one may have it.  So where takes are not
- * known, a number counts as had at once if it was for a part of the time that is more than
- * moments. */
+/* A give is seen a moment late, when the next thread may already have the thing.  So where takes
+ * are not recorded, a number counts as in use at once only if it lasted longer than moments. */
 static void count_at_once(struct holder *h)
 {
     struct edge *v = (void *)h->edges.p;
@@ -354,7 +357,8 @@ static void count_at_once(struct holder *h)
     h->r->at_once = (uint32_t)most;
 }
 
-/* From the end of its wait to the next time that it ends another's. */
+/* A thread holds a thing from the end of its wait to the next time that it ends another thread's
+ * wait. */
 static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -368,7 +372,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
     if (i == n || v[i].thread != w->thread)
         return 0;
-    /* A later wait of its own comes first: what it took went back when nobody waited. */
+    /* A later wait of its own comes first: the thing went back when no thread waited. */
     const struct line *l = &h->a->timeline.lines[w->thread];
     for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
         const struct span *o = line_span(l, k);
@@ -387,8 +391,8 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
 }
 
-/* What goes back when nobody waits is seen by nobody: where that is most of it, until when it was
- * had at most. */
+/* No event shows a thing that goes back while no thread waits.  If most do, the holds end at the
+ * thread's next wait for work, which is the latest possible moment. */
 static int take_things(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, take_thing, h));
@@ -407,8 +411,8 @@ static int note_waiter(void *self, struct resource *r, const struct resource_wai
     return 0;
 }
 
-/* Whether most of what ended waits was done by threads that never wait there: they empty a queue,
- * they bring more. */
+/* Whether threads that never wait there ended most of the waits: they empty a queue, or bring
+ * more. */
 static bool others_give(const struct holder *h)
 {
     const struct give *v = (const void *)h->gives.p;
@@ -420,8 +424,8 @@ static bool others_give(const struct holder *h)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* When the one that gave it at `to` began with what it gave then: behind what it gave before, and
- * behind its last wait for work. */
+/* When the giver began to work on what it gave at `to`: after its previous give, and after its last
+ * wait for work. */
 static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
 {
     const struct give *v = (const void *)h->gives.p;
@@ -437,7 +441,7 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
     return since;
 }
 
-/* When a thread's last wait for it was over by a time; 0: it is not known. */
+/* When the last wait of a thread for the resource ended, up to a time; 0: unknown. */
 static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
 {
     const struct timeline *t = &h->a->timeline;
@@ -452,7 +456,7 @@ static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
 }
 
 /* Whether a thread ended a wait only because time had passed: it did little since its own wait for
- * work was over by its limit, or one of its pool woke it from there.  It is a timer, and gave no
+ * work timed out, or was ended by a thread of its pool.  Such a thread is a timer, and gave no
  * answer. */
 static bool is_of_time(const struct holder *h, const struct give *g, const struct resource_wait *w)
 {
@@ -470,8 +474,8 @@ static bool is_of_time(const struct holder *h, const struct give *g, const struc
            (s->waker ? resource_same_pool(h->a, s->waker, g->thread) : x->flags & INTERVAL_TIMED);
 }
 
-/* Whether a wait ends in code of the program that an executor runs once, not again and again: so
- * the program has asked for the time that passed. */
+/* Whether a wait ends in code of the program that an executor runs once, not periodically: then the
+ * program itself asked for the delay. */
 static bool is_asked_for(const struct program *p, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(p->trace, stack);
@@ -496,8 +500,9 @@ static bool in_one_call(const struct program *p, stack_id x, stack_id y)
     return false;
 }
 
-/* What the giver did for it while this one waited.  One of a pool that came to the same call first,
- * and works on it for most of the time, does not keep the others from work of their own. */
+/* Accounts for what the giver did while this thread waited.  A thread of the same pool that came to
+ * the same call first, and works on the answer for most of the time, does not count in own_ns: it
+ * does not keep the others from work of their own. */
 static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -539,14 +544,14 @@ static int take_answer(void *self, struct resource *r, const struct resource_wai
                : holder_account(h, g.thread, from, g.time);
 }
 
-/* Whether those who give only pass on what comes in. */
+/* Whether the giving threads only pass messages on. */
 static bool is_messenger(const struct holder *h)
 {
     return h->looked[true] > MESSENGER * h->looked[false];
 }
 
-/* Whether the answers come over a connection, and who gives them does little for them: most of the
- * time they are neither worked on nor in a queue for that. */
+/* Whether the answers come over a connection and the giving threads do little for them: for most of
+ * the time no thread works on them, and they are not in a queue for that. */
 static bool is_remote(const struct holder *h)
 {
     const struct resource *r = h->r;
@@ -554,8 +559,8 @@ static bool is_remote(const struct holder *h)
            (is_messenger(h) || 2 * (r->held + r->queued_ns) < r->given_ns);
 }
 
-/* Before somebody began with it a request queued for as long as others like it were worked on;
- * where nobody did anything of the kind, what was waited for was elsewhere. */
+/* Before work on a request begins, the request queues while threads work on others like it.  While
+ * no thread does, the cause of the wait is elsewhere. */
 static void count_queued(struct holder *h)
 {
     const struct stretch *v = (const void *)h->before.p;
@@ -618,7 +623,7 @@ static int find_takers(struct holder *h)
 
 /* --- polls ------------------------------------------------------------------------------------ */
 
-/* What the threads at the other end of the polling do in that time. */
+/* Accounts for what the threads at the other end of the polling do in that time. */
 static int find_other_end(struct holder *h)
 {
     size_t size = (h->a->timeline.n_lines + 1) * sizeof(bool);
@@ -642,7 +647,7 @@ static int find_other_end(struct holder *h)
 
 /* --- locks of which nobody saw an owner ------------------------------------------------------- */
 
-/* A thread gave it to who had waited since then. */
+/* A thread gave the lock at `time` to a thread that had waited since `from`. */
 struct release {
     uint64_t time, from;
     uint32_t thread;
@@ -669,8 +674,8 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Who releases it had it while others waited, but not before the previous release, nor while he
- * waited for it himself. */
+/* The releasing thread had the lock while others waited, but not before the previous release, and
+ * not while it waited for the lock itself. */
 static int find_releasers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_release, h));
@@ -713,7 +718,7 @@ static void add_to(struct activity *to, const struct activity *x)
     peer_vote(&to->peer, x->peer);
 }
 
-/* Of all threads together what is done in one line. */
+/* Adds an activity to that of all threads at the same line. */
 static void add_activity(struct activity *v, size_t *n, const struct entry *e, uint64_t ns,
                          uint64_t samples)
 {
@@ -732,7 +737,7 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
     for (size_t i = 0; i < *n; i++) {
         if (!is_one_thing(&v[i], &x) || v[i].at.line != x.at.line)
             continue;
-        if (v[i].most < ns) { /* the stack of the one who did most of it */
+        if (v[i].most < ns) { /* the stack of the thread that did most of it */
             v[i].most = ns;
             v[i].leaf = x.leaf;
             v[i].stack = x.stack;
@@ -743,8 +748,7 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
     v[(*n)++] = x;
 }
 
-/* What is done in one method is one activity, at the line where most of it is, of the lines that
- * are known.  v: most first. */
+/* Activities in one method become one, at the known line with the most time.  v: most first. */
 static size_t join_lines(struct activity *v, size_t n)
 {
     size_t some = 0;
@@ -766,8 +770,7 @@ static size_t join_lines(struct activity *v, size_t n)
     return some;
 }
 
-/* How much of the rest of threads that were never looked at each of the others' samples stands
- * for. */
+/* The unexplained time of threads without samples; all samples together stand for it. */
 static uint64_t rest_of_others(const struct holder *h, const uint64_t *sampled)
 {
     uint64_t ns = 0;
@@ -781,8 +784,8 @@ static uint64_t part(uint64_t whole, uint64_t ns, uint64_t of)
     return of ? (uint64_t)((unsigned __int128)whole * ns / of) : 0;
 }
 
-/* What is recorded, and of each thread's rest its samples' shares; of threads that were never
- * looked at, all samples'. */
+/* Adds up recorded activities.  The rest of each thread's time is divided by the thread's own
+ * samples; for a thread without samples, by all samples. */
 static int spread(struct holder *h, struct activity *v, size_t *n)
 {
     const struct entry *recorded = h->recorded.v, *sampled = h->sampled.v;
@@ -885,7 +888,7 @@ static void end(struct holder *h)
     free(h->waits);
 }
 
-/* A thread has it while it has work. */
+/* A thread holds it whenever the thread has work. */
 static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const struct line *l = &h->a->timeline.lines[thread];
@@ -900,8 +903,8 @@ static int hold_work(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
     return from < to ? holder_hold(h, thread, from, to) : 0;
 }
 
-/* What nobody gives, since the pool that should waits for it; or who gives it only passes it on:
- * all threads of a pool have it, always or while they have work. */
+/* No thread gives the answer because the pool that should waits for it, or the giver only passes it
+ * on.  So all threads of a pool count as holders, always or while they have work. */
 static int take_pool(struct holder *h, uint32_t of, bool always)
 {
     const struct thread_set *threads = &h->a->threads;
@@ -916,7 +919,7 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     return 0;
 }
 
-/* A timer that was late now and then gave no answer then, either. */
+/* A timer that was sometimes late gave no answer at those times either. */
 static int forget_late(struct holder *h)
 {
     struct resource *r = h->r;
@@ -928,9 +931,9 @@ static int forget_late(struct holder *h)
     return begin(h, h->all, r, h->lines, h->a);
 }
 
-/* Of who only passes on what came in it is not known where from: if the threads of one pool, and of
- * no other, were busy all the time, requests queued for those.  What certainly comes from this very
- * program is of the pool that worked for as long as was waited. */
+/* A thread that passes messages on does not show where they come from.  If the threads of exactly
+ * one pool were busy all the time, requests queued for that pool.  Answers that certainly come from
+ * this program belong to the pool that worked for as long as others waited. */
 static int take_busy(struct holder *h)
 {
     struct answering of;

@@ -1,5 +1,5 @@
-/* What a thread did in a stretch of time in which it had a resource: its waits and halts, as they are
- * recorded; of the rest, what samples say. */
+/* Finds what a thread did in a stretch of time in which it held a resource: its recorded waits and
+ * halts, then, for the rest, its samples. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -35,8 +35,8 @@ static bool is_same_lock(const struct holder *h, lock_id lock)
                                    : lock_set_group(&h->a->locks, lock) == h->r->group);
 }
 
-/* The method that enters it, or that waits on it, with those of its class that have called that: one
- * of these has taken it.  -EINVAL: it is not known which. */
+/* The method that enters the monitor, or that waits on it, and the methods of its class that have
+ * called it: one of these has taken the monitor.  -EINVAL: the code does not show which. */
 static int add_taking(struct holder *h, const struct context *x)
 {
     const struct trace *t = h->a->trace;
@@ -76,7 +76,7 @@ int holder_find_taking(struct holder *h)
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* Whether a stack says that its thread has it no longer. */
+/* Whether a stack shows that its thread no longer has the monitor. */
 static bool has_released(const struct holder *h, uint32_t thread, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(h->a->trace, stack);
@@ -88,8 +88,8 @@ static bool has_released(const struct holder *h, uint32_t thread, stack_id stack
     return true;
 }
 
-/* Whether a thread is blocked on another one at the place where threads enter this one: it has left
- * that block, if it has not called itself. */
+/* Whether a thread is blocked on another monitor at the call site where threads enter this one.
+ * Then it has left this monitor's block, unless it has called itself. */
 static bool is_at_entry(const struct holder *h, uint32_t thread, const struct context *x)
 {
     const struct trace_stack *s = trace_stack(h->a->trace, x->stack);
@@ -103,7 +103,7 @@ static bool is_at_entry(const struct holder *h, uint32_t thread, const struct co
     return at;
 }
 
-/* So that much of the time is not its. */
+/* Takes time off again in which the thread did not have the monitor. */
 static void take_back(struct holder *h, uint32_t thread, uint64_t ns)
 {
     h->r->held -= min_u64(h->r->held, ns);
@@ -112,7 +112,7 @@ static void take_back(struct holder *h, uint32_t thread, uint64_t ns)
 
 /* --- waits, halts, samples -------------------------------------------------------------------- */
 
-/* What a wait means for who waits in it. */
+/* The activity that a wait means for its thread. */
 static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64_t ns)
 {
     struct place leaf;
@@ -122,7 +122,8 @@ static int note_wait(struct holder *h, uint32_t thread, uint32_t context, uint64
                        (struct amount){.ns = ns, .peer = does_peer(h->a, x)});
 }
 
-/* A stack that is still that of a wait: the thread had not gone on when it was looked at. */
+/* Whether the stack is still that of a wait: the thread had not continued when the sample was
+ * taken. */
 static bool is_in_wait(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -165,7 +166,7 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
     return 0;
 }
 
-/* The last look into a stretch of time; 0: there is none. */
+/* The last look into a stretch of time; 0: no look. */
 static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const struct run *r = samples_of(&h->a->samples, samples_wall(&h->a->samples), thread);
@@ -190,7 +191,7 @@ static int note_halt(struct holder *h, uint32_t thread, const struct still *s, u
     return holder_note(&h->recorded, thread, &does, stack, leaf, of);
 }
 
-/* In no wait: what is recorded (halts.h), and looks between that. */
+/* Time in no wait: recorded halts (halts.h), and looks between them. */
 static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const struct still_line *l = stills_of(&h->a->halts, thread);

@@ -1,10 +1,10 @@
-/* Who has a permit of a semaphore, by its recorded calls, and which permits no thread can
- * release. */
+/* Finds the threads that have a permit of a semaphore, by its recorded calls, and the permits that
+ * no thread can release. */
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/holders_parts.h"
 
-/* That in whose acquire a wait was: its park names an object inside. */
+/* The semaphore in whose acquire a wait was: the park itself names an object inside it. */
 int holder_find_semaphore(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -19,7 +19,7 @@ int holder_find_semaphore(void *self, struct resource *r, const struct resource_
     return 0;
 }
 
-/* Whether a thread can do nothing that releases one: it has ended, or waits for one itself at the
+/* Whether a thread can no longer release a permit: it has ended, or waits for one itself at the
  * end. */
 static bool cannot_release(const struct holder *h, uint32_t thread)
 {
@@ -30,14 +30,15 @@ static bool cannot_release(const struct holder *h, uint32_t thread)
             timeline_context(&h->a->timeline, s->context)->flags & INTERVAL_OPEN);
 }
 
-/* What a thread has acquired and not released, by the number of calls; the last one. */
+/* How many permits a thread has acquired and not released, by its calls, and the last of these
+ * calls. */
 struct balance {
     int64_t has;
     uint64_t time;
     stack_id at;
 };
 
-/* A thread has a permit from each acquire, whether that waited or not, to its next release. */
+/* A thread has a permit from each acquire, with or without a wait, to its next release. */
 static int take_permits_of(struct holder *h, uint32_t thread, struct balance *b)
 {
     const struct timeline *t = &h->a->timeline;
@@ -73,8 +74,9 @@ static bool may_be_lost(const struct holder *h)
            !analysis_lost_events(h->a) && !h->a->decoded.summed.waits;
 }
 
-/* Permits of those who cannot release them are lost: none where another thread still could, nor
- * where threads release what others have acquired, several in one call perhaps. */
+/* Permits are lost if their threads cannot release them.  No permit counts as lost while another
+ * thread could still release it, nor where threads release permits that others have acquired
+ * (perhaps several in one call). */
 int holder_take_permits(struct holder *h)
 {
     struct resource *r = h->r;

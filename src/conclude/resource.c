@@ -1,6 +1,6 @@
-/* Which resources a recording has: its waits are sorted (resource_wants.c) and summed up, and all
- * waits of one resource say together which are none after all; by that, what waits are for.  Then
- * who has the first ones. */
+/* Finds the resources of a recording.  Waits are sorted (resource_wants.c) and summed up.  Then all
+ * waits of one resource decide together whether it is a resource at all, and so what the waits are
+ * for.  Last, the holders of the most important ones are found. */
 #include "conclude/resource.h"
 #include "analyze/io_calls.h"
 #include "base/err.h"
@@ -19,9 +19,9 @@ enum {
     LOOP_FRAMES = 4,        /* of what a library does around its waits for work */
     EARLY_PART = 10,        /* of the recording */
     NOBODYS_EACH = 4,       /* waits of each thread, where no code of the program waits */
-    GIVEN_LEAST = 3,        /* ended waits that tell a thing from work */
-    LOOKED_AT = 12,         /* resources whose holders are looked for, */
-    LOOKED_AT_PERMILLE = 5, /* each so much of all that is waited for any, or */
+    GIVEN_LEAST = 3,        /* ended waits that distinguish a thing from work */
+    LOOKED_AT = 12,         /* resources whose holders are searched, */
+    LOOKED_AT_PERMILLE = 5, /* each with this part of all waiting time, or */
     LOOKED_AT_ALWAYS = 3,   /* one of the first */
 };
 
@@ -41,8 +41,8 @@ static void add_object(struct resource *r, lock_id lock)
         r->objects[r->n_objects++] = lock.v;
 }
 
-/* Whether it is the first part of a wait that goes on: the thread reacquires the monitor for the
- * same thing, or looked, found nothing, and waits again. */
+/* Whether this is only the first part of a wait: the thread reacquires the monitor for the same
+ * thing, or woke, found nothing, and waits again. */
 static bool goes_on(const struct finder *f, const struct resource *r, const struct resource_wait *w)
 {
     const struct resources *o = f->out;
@@ -77,7 +77,7 @@ static int keep_member(struct finder *f, const struct resource *r)
     return at || !m->thread ? 0 : -ENOMEM;
 }
 
-/* Thread by thread: a thread that is another one than before is new. */
+/* Waits come thread by thread, so a thread that differs from the one before is new. */
 static int add_member(struct finder *f, struct resource *r, uint32_t thread)
 {
     if (r->n_threads < RESOURCE_IDS)
@@ -132,7 +132,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     return 0;
 }
 
-/* How many calls a wait is inside of its thread's task loop; UINT32_MAX: not known. */
+/* How many calls lie between the thread's task loop and the wait; UINT32_MAX: unknown. */
 static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
 {
     const struct purposes *p = &f->a->purposes;
@@ -146,14 +146,14 @@ static uint32_t calls_inside(struct finder *f, const struct resource_wait *w)
     return *own - 1 > p->near[w->thread] ? *own - 1 - p->near[w->thread] : 0;
 }
 
-/* Of a lock for which threads wait several times it is asked how much is early, nothing else. */
+/* A lock for which threads wait several times is simple: only its share of early waits matters. */
 static bool is_simple(const struct resource *r)
 {
     return r->kind == RESOURCE_LOCK && r->count > r->n_threads;
 }
 
-/* Of threads that wait in one call each wakes the next one: who does so from that very call gives
- * nothing back. */
+/* Threads that wait in one call wake each other: a wake-up from that same call gives nothing
+ * back. */
 static int add_end(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
@@ -177,18 +177,18 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
     return 0;
 }
 
-/* What is no resource after all: work that others hand over, a sign that somebody gives.  Threads
- * of a library's pool that hand tasks to each other give what they take, too; but nobody waits so
- * in the program, and they do at their task loops, or each for its own object. */
+/* Whether this is not a resource but work that threads hand off, or a signal.  Threads of a
+ * library's pool that hand tasks to each other also give what they take.  But no code of the
+ * program waits there: the threads wait at their task loops, or each for its own object. */
 static bool is_none(const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
         return r->count < POLLS_LEAST || 2 * r->polls < r->count ||
                r->ns / r->count > FINDER_POLL_NS;
-    if (r->kind == RESOURCE_DELAY) /* who looks and parks again waits for something */
+    if (r->kind == RESOURCE_DELAY) /* a thread that looks and parks again waits for something */
         return 2 * r->polls >= r->count;
     bool nobodys = !r->wait_at.method.v;
-    if (r->kind == RESOURCE_ANSWERS) /* who hands a task over was asked when the last one ended */
+    if (r->kind == RESOURCE_ANSWERS) /* the giver was asked when its last task ended */
         return nobodys && 2 * r->loop_ns > r->ns;
     if (r->kind != RESOURCE_THINGS)
         return false;
@@ -198,9 +198,9 @@ static bool is_none(const struct resource *r)
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
 }
 
-/* What nobody gives back, and others do in a call of the program's that is not at its threads' task
- * loops, they do for whoever waits there: nothing else was asked for.  Who takes what comes next
- * out of a queue asked for nothing. */
+/* Whether this is an answer: no thread gives it back, and other threads do it for a call of the
+ * program that is not at a task loop.  Then the waiting thread asked for it, because nothing else
+ * was asked for.  A thread that takes the next element of a queue asked for nothing. */
 static bool is_answer(const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && !r->permits && r->given >= GIVEN_LEAST &&
@@ -208,7 +208,7 @@ static bool is_answer(const struct resource *r)
            2 * r->loop_ns < r->ns && 2 * r->take_ns < r->ns;
 }
 
-/* Answers are told apart by who waits for them, not by object. */
+/* Answers are distinguished by the threads that wait for them, not by object. */
 static bool finds_answers(struct finder *f)
 {
     bool any = false;
@@ -224,7 +224,7 @@ static bool finds_answers(struct finder *f)
 
 /* --- what the waits are for after all --------------------------------------------------------- */
 
-/* What a listed resource makes of its waits. */
+/* The purpose of the waits for a resource, by its kind. */
 static const uint8_t purposes[] = {[RESOURCE_LOCK] = PURPOSE_LOCK,
                                    [RESOURCE_THINGS] = PURPOSE_PERMIT,
                                    [RESOURCE_ANSWERS] = PURPOSE_ANSWER,
@@ -236,7 +236,7 @@ static bool is_listed(const struct resource *r)
     return !is_none(r) && r->count;
 }
 
-/* Input in no call of the program's, and a wait in a select, are for work, too. */
+/* Input outside the calls of the program, and a wait in a select, are also for work. */
 static void settle_purposes(struct finder *f)
 {
     uint8_t *of = f->a->purposes.of_context;
@@ -257,7 +257,7 @@ static void settle_purposes(struct finder *f)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* Forget those that are none; the others in the order of their time. */
+/* Drops candidates that are not resources, and sorts the others by their time. */
 static int by_ns(const void *x, const void *y, void *all)
 {
     const struct resource *v = all;
@@ -294,7 +294,7 @@ static int put_in_order(struct finder *f)
     return rc;
 }
 
-/* The waits once more, but for simple locks of which too much is late. */
+/* A second pass over the waits, without simple locks that have too many late waits. */
 static int add_ends(struct finder *f)
 {
     struct resources left = *f->out;
@@ -443,7 +443,7 @@ int conclude_run_on(struct analysis **out, struct trace *t, const struct carry *
     return analysis_run(out, t, &(struct analysis_plan){.decide = decide, .carry = carry}, err);
 }
 
-/* Which resources' holders are looked for: those that a finding may be about. */
+/* The number of resources whose holders are searched: those that a finding may be about. */
 static size_t count_looked_at(const struct resources *o)
 {
     uint64_t all = 0;

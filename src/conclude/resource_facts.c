@@ -1,5 +1,6 @@
-/* What is known of each resource once its waits are summed up: where in the program most is waited
- * for it, which field holds it, of which pools those are who wait, and how much time these had. */
+/* Fills in the facts of each resource after its waits are summed up: the call site with the most
+ * waiting time, the field that holds it, the pools of the waiting threads, and the time that these
+ * threads had. */
 #include "analyze/io_calls.h"
 #include "base/keyed.h"
 #include "base/util.h"
@@ -54,7 +55,7 @@ int finder_find_places(struct finder *f)
                 rc = add_place(f, &places, of[again][i],
                                timeline_context(&f->a->timeline, i)->stack, f->of[again][i]);
     keyed_fini(&places);
-    for (size_t i = 0; i < f->out->n; i++) /* in the first place only the JDK took it */
+    for (size_t i = 0; i < f->out->n; i++) /* until then only the JDK took it */
         if (!all[i].take.v)
             all[i].take = program_library(&f->out->program, all[i].wait_stack).method;
     for (uint32_t i = 1; i < f->a->timeline.contexts.n; i++) {
@@ -100,7 +101,7 @@ int finder_find_fields(struct finder *f)
 
 /* --- of which pool they are ------------------------------------------------------------------- */
 
-/* The one that waits the longest stands first. */
+/* The thread that waits longest comes first. */
 static void put_first(struct resource *r, uint32_t thread)
 {
     uint32_t i = 0, last = min_u32(r->n_threads, RESOURCE_IDS) - 1;
@@ -110,8 +111,8 @@ static void put_first(struct resource *r, uint32_t thread)
     r->threads[0] = thread;
 }
 
-/* A thread that came by, such as main while it starts the server, does not make a pool's resource
- * one of several pools. */
+/* A thread that waited only now and then, such as main while it starts the server, does not make a
+ * pool's resource one of several pools. */
 int finder_find_strays(struct finder *f)
 {
     struct resources *o = f->out;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    CALLERS = 16, /* that hand over what they were handed themselves */
+    CALLERS = 16, /* callers followed while each only passes its own parameter on */
     PRIVATE = 0x0002,
     PROTECTED = 0x0004,
     STATIC = 0x0008,
@@ -44,7 +44,7 @@ void field_sites_fini(struct field_sites *f)
 
 /* --- one site --------------------------------------------------------------------------------- */
 
-/* Its line; NULL: it has none. */
+/* The line of a frame's call site in the table; NULL: none. */
 static const char *line_at(const struct field_sites *f, const struct trace_frame *frame)
 {
     const uint64_t *at = map_find(&f->at, place_key(frame->method, (uint32_t)frame->bci));
@@ -58,7 +58,7 @@ static bool is_of(const char *line, const char *callee)
     return callee ? strlen(callee) == n && memcmp(line, callee, n) == 0 : n == 0;
 }
 
-/* NULL: there are not so many. */
+/* Operand `number` of a line; NULL: the line has fewer. */
 static const char *operand(const char *line, unsigned number)
 {
     for (unsigned i = 0; line && i <= number; i++) {
@@ -70,7 +70,7 @@ static const char *operand(const char *line, unsigned number)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* What operand `number` is of what the frame at `i` does; NULL: not known. */
+/* The source of operand `number` of the frame's instruction at `i`; NULL: unknown. */
 static const char *trace_back(const struct field_sites *f, const struct trace_stack *s, uint32_t i,
                               const char *callee, unsigned number)
 {
@@ -97,7 +97,7 @@ static bool is_park(const struct trace *t, const struct trace_method *m)
                   "Ljava/util/concurrent/locks/LockSupport;") == 0;
 }
 
-/* Of the call that a frame is in: its receiver, of LockSupport.park what it is parked for. */
+/* The receiver of the call that a frame is in; for LockSupport.park, the blocker. */
 static const char *receiver(const struct field_sites *f, const struct trace_stack *s, uint32_t i)
 {
     const struct trace *t = f->program->trace;
@@ -122,7 +122,7 @@ static uint32_t innermost(const struct field_sites *f, const struct trace_stack 
     return i;
 }
 
-/* NULL for what a method of the JDK has returned, which says nothing of it: Map.get(). */
+/* NULL for the result of a method of the JDK, because it does not name the field: Map.get(). */
 static const char *unless_of_jdk(const char *field)
 {
     enum { PACKAGE = 7 }; /* "javax/" with its end: as much as sites_is_jdk looks at */
@@ -162,7 +162,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
 }
 
-/* What locks are made of: who calls it takes the lock. */
+/* Whether a class is a building block of locks: its caller is the method that takes the lock. */
 static bool is_primitive(const char *signature)
 {
     static const char *const all[] = {"Ljava/util/concurrent/locks/", "Ljdk/internal/misc/",
@@ -181,16 +181,16 @@ static bool is_one_package(const char *x, const char *y)
     return n && strncmp(x, y, n) == 0 && !strchr(y + n, '/');
 }
 
-/* HttpClient.lock, Handler.tryUseLock: who calls it takes the lock. */
+/* HttpClient.lock, Handler.tryUseLock: the caller takes the lock, so the caller gives the name. */
 static bool is_called_lock(const char *method)
 {
     size_t n = strlen(method);
     return strcmp(method, "lock") == 0 || (n >= 4 && strcmp(method + n - 4, "Lock") == 0);
 }
 
-/* Of the JDK's frames from `i` on the innermost that other classes may call, in the package of that
- * one: private methods and nested classes are a detail of it, and elsewhere in the next JDK.  `i`:
- * there is none. */
+/* The innermost of the JDK's frames from `i` on that other classes may call, in the package of
+ * frame `i`.  Private methods and nested classes are details that differ in the next JDK.  `i`: no
+ * such frame. */
 static uint32_t called_by_others(const struct trace *t, const struct trace_stack *s, uint32_t i)
 {
     const char *of = trace_method_class(t, s->frames[i].method);
@@ -228,7 +228,7 @@ method_id lock_taken_inside(const struct trace *t, stack_id stack)
 
 /* --- as text ---------------------------------------------------------------------------------- */
 
-/* A variable that an inner class has a copy of: val$lock. */
+/* The name of a variable that an inner class has copied: val$lock. */
 static const char *without_copy(const char *name)
 {
     return strncmp(name, "val$", 4) == 0 ? name + 4 : name;

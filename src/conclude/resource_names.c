@@ -43,7 +43,7 @@ static const struct known *known_at(method_id take, const struct trace *t)
     return NULL;
 }
 
-/* By the method that waits, or one of its class that has called it. */
+/* The known pool of the method that waits, or of a method of its class that has called it. */
 static const struct known *find_known(const struct resource *r, const struct trace *t)
 {
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
@@ -65,7 +65,7 @@ bool resource_is_known_pool(method_id take, const struct trace *t)
     return k && k->pool;
 }
 
-/* The one name that stands before this end of a thread's name; false: none, or several. */
+/* The only name before this suffix among the threads' names; false: none, or several. */
 static bool name_before(const struct trace *t, const char *suffix, char *out, size_t n)
 {
     bool found = false;
@@ -99,7 +99,7 @@ static bool is_initialisation(const struct resource *r, const struct analysis *a
     return r->kind == RESOURCE_LOCK && strcmp(a->locks.groups[r->group].signature, "[I") == 0;
 }
 
-/* The JVM has a class loader's lock by class, which is not a name. */
+/* The lock of a class loader has a class, but that is not a name. */
 static bool is_loading(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
@@ -134,8 +134,8 @@ bool resource_is_of_entry(const struct resource *r, const struct analysis *a)
     return r->kind == RESOURCE_LOCK && resource_class_of_entry(a->locks.groups[r->group].signature);
 }
 
-/* The method that takes it: of a library or the program, or one of the JDK's.  Of an entry of a map
- * who loads it says more. */
+/* The method that takes the resource: of a library or the program, or of the JDK.  For an entry of
+ * a map, the method that loads it says more. */
 static method_id taker(const struct resource *r, const struct analysis *a)
 {
     bool lock = r->kind == RESOURCE_LOCK && !resource_is_of_entry(r, a) && !find_known(r, a->trace);
@@ -143,14 +143,15 @@ static method_id taker(const struct resource *r, const struct analysis *a)
     return inner.v ? inner : r->take;
 }
 
-/* Objects of threads or of requests, at which each waits for its turn: not what they wait for. */
+/* Objects of threads or requests, at which each thread waits for its turn.  They are not the
+ * resource. */
 static bool is_of_nodes(const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && !r->lock.v && r->n_objects > 1;
 }
 
-/* A class of the JDK's, an array, an unknown class: it says nothing, the method that takes it
- * does. */
+/* A class of the JDK, an array or an unknown class says nothing, so the method that takes the lock
+ * gives the name. */
 static bool name_is_method(const struct resource *r, const struct analysis *a)
 {
     const char *signature = a->locks.groups[r->group].signature;
@@ -158,8 +159,8 @@ static bool name_is_method(const struct resource *r, const struct analysis *a)
                              resource_is_of_entry(r, a));
 }
 
-/* What methods and classes between the program and the end of the wait are called, where the
- * library is unknown: part of a name, in small letters. */
+/* Roles by words in the names of methods and classes between the program and the wait, for unknown
+ * libraries.  A word is part of a name, in lower case. */
 static const struct word {
     enum resource_kind kind;
     const char *word, *role;
@@ -241,7 +242,7 @@ bool resource_is_of_child(const struct resource *r, const struct analysis *a)
                    sizeof child - 1) == 0;
 }
 
-/* Whether those who give answers are one, with a name that says something. */
+/* Whether one thread or one pool gives the answers, and has a name that says something. */
 static bool has_named_giver(const struct resource *r, const struct analysis *a)
 {
     char name[LABEL_MAX];
@@ -251,7 +252,7 @@ static bool has_named_giver(const struct resource *r, const struct analysis *a)
     return *name != 0;
 }
 
-/* Answers are called by who gives them, where these are one. */
+/* Answers have the name of the thread or pool that gives them, if it is only one. */
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     if (r->remote) {
@@ -275,8 +276,8 @@ bool resource_field(const struct resource *r, char *out, size_t n)
     return r->field != NULL;
 }
 
-/* Whether the field says more than the rest: of an object of somebody's class that class does, of
- * an answer who has to give it. */
+/* Whether the field says more than the rest.  An object of a class outside the JDK is named by its
+ * class, an answer by the thread that has to give it. */
 static bool name_is_field(const struct resource *r, const struct analysis *a)
 {
     bool known = find_known(r, a->trace) != NULL;
@@ -313,8 +314,8 @@ lock_id resource_leads_to(const struct resource *r, const struct analysis *a)
     return (lock_id){0};
 }
 
-/* Of a known pool the method that is asked for one of its things: the outermost of those in a row
- * that are in the table as the same. */
+/* The method that asks a known pool for a thing: the outermost of the adjacent frames that the
+ * table lists for this pool. */
 static method_id asked_of_pool(const struct resource *r, const struct analysis *a,
                                const struct known *pool)
 {
@@ -333,7 +334,7 @@ static method_id asked_of_pool(const struct resource *r, const struct analysis *
     return asked;
 }
 
-/* As programs have it: a CountDownLatch, whose own lock is a CountDownLatch$Sync. */
+/* The class as programs write it: CountDownLatch for the lock CountDownLatch$Sync inside it. */
 static void class_of_program(const char *signature, char *out, size_t n)
 {
     label_class(signature, out, n);
@@ -426,7 +427,7 @@ void resource_key(const struct resource *r, const struct analysis *a, char *out,
     add_role(r, a, name, out, n);
 }
 
-/* With the JDK's class where that says something. */
+/* The field, with the JDK's class where that says something. */
 static void name_by_field(const char *field, const char *signature, char *out, size_t n)
 {
     char class_[LABEL_MAX];

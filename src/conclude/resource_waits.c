@@ -1,4 +1,5 @@
-/* The waits for resources, one by one, and whether what ended one gave anything. */
+/* Visits the waits for a resource one by one, and decides whether the act that ended a wait gave
+ * anything. */
 #include "analyze/summed.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -40,15 +41,15 @@ bool resource_leaves_full(const struct resources *all, const struct analysis *a,
 
 /* --- of all resources, of one ----------------------------------------------------------------- */
 
-/* A wait of a thread of the JVM's own, as Common-Cleaner, is nobody's loss, but where somebody has
- * a monitor that it wants. */
+/* A wait of one of the JVM's own threads (Common-Cleaner) costs nothing, unless the thread is
+ * blocked on a monitor that another thread owns. */
 static bool is_nobodys(const struct analysis *a, uint32_t thread)
 {
     const struct thread_set *all = &a->threads;
     return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
 }
 
-/* What begins after a stop is the stop itself. */
+/* A wait that begins after a stop is part of the stop. */
 static bool counts_of(const struct analysis *a, const struct span *s, bool nobodys)
 {
     bool owned = timeline_context(&a->timeline, s->context)->what == STATE_BLOCKED;
@@ -94,7 +95,7 @@ int resources_each(struct resources *v, const struct analysis *a, resource_visit
     return 0;
 }
 
-/* Whether it is known when a wait was, and why: not just as it was long. */
+/* Whether the times and the cause of a wait are known, and not only its length. */
 static bool is_whole(const struct analysis *a, const struct resource *r, const struct span *s)
 {
     return !span_is_summed(&a->timeline, s) &&

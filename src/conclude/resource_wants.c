@@ -1,5 +1,5 @@
-/* What each wait is for, by what is recorded of that wait alone: a lock, a thing, an answer,
- * something polled, time that a library lets pass, or nothing that anybody has. */
+/* Decides what each wait is for, by the facts of that wait alone: a lock, a thing, an answer,
+ * something polled, time that a library lets pass, or nothing that a thread holds. */
 #include "analyze/labels.h"
 #include "base/hash.h"
 #include "base/util.h"
@@ -14,8 +14,8 @@ static bool is_long(const struct finder *f, uint32_t context)
     return f->waited[context] > (uint64_t)f->waits[context] * FINDER_POLL_NS;
 }
 
-/* A park for nothing that is short by its own limit, in a call of the program's; not in a thread's
- * own loop, where that very frame is its outermost one: it polls for work. */
+/* A park without a blocker that is short by its own limit, in a call of the program.  In a thread's
+ * own loop, where that frame is the outermost one, the thread polls for work. */
 static bool may_poll(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -24,8 +24,8 @@ static bool may_poll(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != program_library(p, x->stack).method.v;
 }
 
-/* A library lets time pass in a call of the program's, which is none of a thread's own loop.  How
- * long a park that is not over would have been its length does not say. */
+/* A library lets time pass in a call of the program that is not in a thread's own loop.  The length
+ * of a park that has not ended does not say how long it would have been. */
 static bool may_delay(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -38,8 +38,8 @@ static bool may_delay(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != own.method.v;
 }
 
-/* What its name says decides before what it waits on does; what the library's threads wait for
- * themselves is no thing. */
+/* The name of the method decides before the class of the object does.  An object that only the
+ * library's own threads wait for is not a thing. */
 static bool is_known_pools(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
@@ -82,7 +82,7 @@ static enum want want_of(const struct finder *f, uint32_t context)
     }
 }
 
-/* Whether a thread waits until the JVM has ended, which another one has begun. */
+/* Whether a thread waits until the JVM has ended, and another thread has begun to end it. */
 static bool is_for_the_end(const struct trace *t, const struct context *x)
 {
     const struct trace_stack *s = trace_stack(t, x->stack);
@@ -101,7 +101,7 @@ static bool counts(const struct finder *f, const struct context *x)
     return !(x->flags & INTERVAL_OPEN && f->stuck) && !is_for_the_end(f->a->trace, x);
 }
 
-/* Which pool each thread is of, by a number that is not 0, if others are, too.  -ENOMEM. */
+/* The pool of each thread, as a number above 0, if the pool has other threads.  -ENOMEM. */
 static int find_pools(const struct analysis *a, uint32_t *of)
 {
     struct map pools; /* name -> a thread of it */
@@ -133,7 +133,7 @@ unsigned finder_queue_calls(const struct finder *f, stack_id stack)
     return *of;
 }
 
-/* How many waits each context has, of which pool, and what they are for. */
+/* Counts the waits of each context, with their pool and what they are for. */
 int finder_count_waits(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
@@ -168,7 +168,8 @@ static const enum resource_kind kinds[] = {
     [WANT_PERHAPS] = RESOURCE_THINGS, [WANT_ANSWER] = RESOURCE_ANSWERS,
     [WANT_POLLED] = RESOURCE_POLLED,  [WANT_DELAY] = RESOURCE_DELAY};
 
-/* A wait reacquires its monitor: for one of several things that it waited for, or for itself. */
+/* A wait reacquires its monitor: either for the thing that the thread waited for, or for the
+ * monitor itself. */
 static enum want wants_again(const struct finder *f, uint32_t context)
 {
     const struct context *x = timeline_context(&f->a->timeline, context);
@@ -188,7 +189,7 @@ static int add_to_crowd(struct finder *f, struct crowds *c, uint32_t context, en
     return crowds_add(c, &at, x->lock, f->waits[context], kind);
 }
 
-/* Which objects are resources of their own. */
+/* Decides which objects are resources of their own. */
 int finder_part_crowds(struct finder *f)
 {
     const struct contexts *all = &f->a->timeline.contexts;

@@ -25,7 +25,7 @@ void rule_losses(struct evidence *ev)
                      human_count(a->losses[i].count).text);
 }
 
-/* Waits whose cause is not known, where there are many: paths and hand-offs are then uncertain.
+/* Reports waits of unknown cause if there are many, because paths and hand-offs are then uncertain.
  * The head of the report shows sums. */
 void rule_unreliable(struct evidence *ev)
 {

@@ -5,15 +5,15 @@
 
 enum {
     LEAK_PAUSES = 8,          /* of the collector at least; */
-    LEAK_BYTES = 64 * 1024,   /* the survivors grew by so much at least, */
+    LEAK_BYTES = 64 * 1024,   /* the survivors grew by this many bytes at least, */
     LEAK_PERMILLE = 100,      /* and by this part of what they were, */
-    LEAK_SAMPLES = 16,        /* where they are estimated, samples needed at least, */
+    LEAK_SAMPLES = 16,        /* where survivors are estimates, the least number of samples, */
     LEAK_ERRORS = 4,          /* and standard errors */
-    FILLS_PERMILLE = 333,     /* of the heap in use: it is why the heap is full */
+    FILLS_PERMILLE = 333,     /* of the heap in use: then the leak is why the heap is full */
     HOT_PERMILLE = 100,       /* of the allocated bytes, by one place, */
     HOT_SAMPLES = 20,         /* samples needed at least, */
     HOT_FINDINGS = 3,         /* at most */
-    HOT_PAUSED_PERMILLE = 20, /* of the time in the collector's pauses: it is a warning */
+    HOT_PAUSED_PERMILLE = 20, /* of the time in the collector's pauses: then it is a warning */
 };
 static const uint64_t hot_rate = (uint64_t)10 << 20; /* bytes a second */
 
@@ -24,7 +24,7 @@ struct growth {
     double a_pause, a_second;
 };
 
-/* Whether it is more than chance, where it is an estimate. */
+/* Whether growth that is an estimate is more than chance. */
 static bool is_significant(const struct alloc_tables *x, const struct alloc_row *r, double grown)
 {
     const struct alloc_amount *kept = &r->of[ALLOC_KEPT];
@@ -66,7 +66,7 @@ static uint64_t share_of_pauses(const struct evidence *ev, uint64_t part, uint64
     return whole ? (uint64_t)((unsigned __int128)ev->a->gc_ns * part / whole) : 0;
 }
 
-/* Of the last collection that is known to have left so much: what was in use behind it. */
+/* The heap in use after the last collection for which it is known. */
 static uint64_t in_use(const struct collections *all)
 {
     for (size_t i = all->n; i--;)
@@ -75,7 +75,7 @@ static uint64_t in_use(const struct collections *all)
     return 0;
 }
 
-/* How much of the heap that is; whether it fills it. */
+/* Says how much of the heap the leak is, and whether it fills the heap. */
 static void say_part(struct rule_finding *f, struct evidence *ev, uint64_t survivors)
 {
     uint64_t used = in_use(&ev->a->collections);

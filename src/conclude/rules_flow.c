@@ -22,7 +22,7 @@ enum {
 
 /* --- deadlock, stuck -------------------------------------------------------------------------- */
 
-/* The lock of each of those that are said. */
+/* Names the lock of each thread that is listed. */
 static void say_lock(struct rule_finding *f, const struct evidence *ev,
                      const struct stuck_thread *v, size_t n, size_t i)
 {
@@ -63,7 +63,7 @@ static void say_stuck(struct rule_finding *f, const struct evidence *ev,
     rule_add_stack(f, s->stack);
 }
 
-/* Who ended the last wait like that of a thread; 0: no thread is known to have done so. */
+/* The thread that ended the last wait of this kind; 0: unknown. */
 static uint32_t last_waker(const struct analysis *a, const struct stuck_thread *as)
 {
     const struct timeline *t = &a->timeline;
@@ -84,7 +84,8 @@ static uint32_t last_waker(const struct analysis *a, const struct stuck_thread *
     return who;
 }
 
-/* It would have to do so again: whether it still can.  Once for all that wait for the same. */
+/* The last waker would have to wake the thread again: says whether it still can.  Once for all
+ * threads that wait for the same. */
 static void say_last_waker(struct rule_finding *f, const struct evidence *ev,
                            const struct stuck_thread *v, size_t i)
 {
@@ -104,7 +105,8 @@ static void say_last_waker(struct rule_finding *f, const struct evidence *ev,
     rule_add_thread(f, ev, who);
 }
 
-/* Whether each of them wants a lock that the next one has: no order forbids to join. */
+/* Whether each thread wants a lock that the next one has.  A cycle of joins has no order to
+ * advise. */
 static bool is_of_locks(const struct deadlock *d)
 {
     for (uint32_t i = 0; i < d->n_members; i++)
@@ -178,7 +180,7 @@ void rule_sleep_on_path(struct evidence *ev)
     }
     if (!longest || rule_permille(ns, p->to - p->from) < SLEEP_PERMILLE)
         return;
-    /* One long sleep is the time that the program was meant to run, or to wait. */
+    /* One long sleep is meant: the program has to run, or wait, for that time. */
     if (longest >= ns / 2 && longest >= (p->to - p->from) / 2)
         return;
     if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack) ||
@@ -201,7 +203,8 @@ void rule_sleep_on_path(struct evidence *ev)
 
 /* --- serial-phase ----------------------------------------------------------------------------- */
 
-/* Whether a finding says what a thread did for most of that time while others waited for it. */
+/* Whether another finding already says what the thread did for most of that time while others
+ * waited for it. */
 static bool is_told_holder(const struct evidence *ev, uint32_t thread, uint64_t ns)
 {
     const struct rule_finding *v = (const void *)ev->found.p;
@@ -227,7 +230,7 @@ void rule_serial_phase(struct evidence *ev)
         rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
         g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
-    /* The main thread starts the others, and ends them: of a server that is its start. */
+    /* The main thread starts and ends the others; for a server, this phase is its start. */
     bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;
     if (is_main && ev->a->stop.thread)
         return;
@@ -304,8 +307,8 @@ static void add_joined(const struct evidence *ev, struct joined *j, uint32_t thr
     j->threads[j->n++] = thread;
 }
 
-/* Joins at one place in the program, with no other wait of the thread between them.  Joins that
- * return at once are not recorded as waits of any length, but as joins all the same. */
+/* Collects joins at one call site, with no other wait of the thread between them.  Joins that
+ * return at once are also recorded, without a length. */
 static void look_at_joins(struct evidence *ev, uint32_t parent)
 {
     const struct timeline *t = &ev->a->timeline;
@@ -338,7 +341,7 @@ void rule_unbalanced_join(struct evidence *ev)
 
 /* --- pool-saturation -------------------------------------------------------------------------- */
 
-/* What became of the tasks of a pool. */
+/* The fate of a pool's tasks. */
 struct task_pool {
     char name[LABEL_MAX];
     uint64_t tasks, waited, longest; /* ns */

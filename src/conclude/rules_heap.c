@@ -6,22 +6,22 @@
 #include <string.h>
 
 enum {
-    FULL_PERMILLE = 600,    /* of the heap, in use behind each collection of a stretch, */
-    COLLECTIONS_LEAST = 4,  /* number that it has at least, */
+    FULL_PERMILLE = 600,    /* of the heap, in use after each collection of a stretch, */
+    COLLECTIONS_LEAST = 4,  /* collections in a stretch, at least, */
     PAUSED_PERMILLE = 100,  /* the share of time in which the program was paused, */
-    CYCLES_PERMILLE = 700,  /* or in so much of whose time the collector worked beside it, */
+    CYCLES_PERMILLE = 700,  /* or the share in which the collector worked beside the program, */
     PROBLEM_PERMILLE = 200, /* paused: a problem, not a warning */
-    STALLS_PERMILLE = 200,  /* of the collections whose cause is known */
-    WARM_UP = 4,            /* the first quarter of what climbs is not looked at, */
-    THIRDS = 3,             /* and in each third of the rest is more than in all before it */
-    GROWTH_LEAST = 12,      /* collections that say that the heap fills, */
-    GROWTH_PERMILLE = 100,  /* by so much of it; */
+    STALLS_PERMILLE = 200,  /* of the collections with a known cause */
+    WARM_UP = 4,            /* the first quarter of a rise is left out, */
+    THIRDS = 3,             /* and each third of the rest must lie above all before it */
+    GROWTH_LEAST = 12,      /* collections needed to say that the heap fills, */
+    GROWTH_PERMILLE = 100,  /* by this part of the heap; */
     HALF_FULL_PERMILLE = 500,
-    SOON = 2, /* times as long as it grew, or later, it is full: a problem, */
+    SOON = 2, /* full within this multiple of the time that it grew: a problem, */
     LATE = 20 /* or a note */
 };
-/* What HotSpot calls the cause of a collection that threads wait for because no memory is left,
- * where the collector else works beside them (ZGC). */
+/* HotSpot's name for the cause of a ZGC collection that threads wait for because no memory is
+ * left. */
 static const char stall[] = "Allocation Stall";
 
 static const uint64_t stretch_least = 500000000; /* ns */
@@ -52,8 +52,8 @@ static bool left_it_full(const struct collection *c)
     return c->gc.used && rule_permille(c->gc.used, c->gc.committed) >= FULL_PERMILLE;
 }
 
-/* The last stretch behind each of whose collections most of the heap was still in use; sizes that
- * are not known end none. */
+/* The last stretch in which each collection left most of the heap in use.  Unknown sizes do not end
+ * a stretch. */
 static struct stretch full_stretch(const struct evidence *ev)
 {
     const struct collections *all = &ev->a->collections;
@@ -75,7 +75,7 @@ static bool costs(const struct stretch *s)
             rule_permille(s->cycles, length) >= CYCLES_PERMILLE);
 }
 
-/* All threads are paused in a pause; as a wait it counts for those that had something to do. */
+/* A pause stops all threads, but it counts as a wait only for threads that had something to do. */
 static uint64_t harm(const struct evidence *ev, uint64_t paused)
 {
     uint64_t busy = 0;
@@ -120,7 +120,7 @@ static void say_remedy(struct rule_finding *f)
                 "orca heap dump PID");
 }
 
-/* How long threads stood in a stall is not recorded. */
+/* The trace does not show how long threads waited in a stall. */
 static void find_stalls(struct evidence *ev)
 {
     const struct collections *all = &ev->a->collections;
@@ -215,7 +215,7 @@ double rule_slope(const uint64_t *v, const uint64_t *scale, const struct climb *
     return d > 0 ? (n * xy - x * y) / d : 0;
 }
 
-/* What was in use behind collections, and when; a part of a cycle leaves what it found. */
+/* The heap in use after collections, by time.  A part of a cycle frees nothing. */
 struct in_use {
     uint64_t *used, *end;
     size_t n;

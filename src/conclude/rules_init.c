@@ -1,9 +1,9 @@
-/* Threads that wait until another one has initialised a class.
+/* Threads that wait until another thread has initialised a class.
  *
- * The JVM does not report such a wait: the thread is in no recorded wait, so that no look falls on
- * it (docs/concepts/processor.md), or does not move in code of Java, as --wall finds it.  The cause
- * is inferred: it did not move until a static initialiser ended that another thread ran all that
- * time, and so did others. */
+ * The JVM does not report this wait.  The waiting thread is in no recorded wait, and no look finds
+ * it (docs/concepts/processor.md), or --wall finds it without movement in Java code.  Orca infers
+ * the cause: this thread and others did not move while another thread ran a static initialiser,
+ * and moved when the initialiser ended. */
 #include "analyze/labels.h"
 #include "base/human.h"
 #include "base/util.h"
@@ -24,7 +24,7 @@ enum {
     INIT_PROBLEM_PERMILLE = 200, /* or a problem */
 };
 
-/* Looks are at most this far apart; within this time there would have been several. */
+/* Looks are at most this far apart; several of them fall into each of the times below. */
 #define LOOK_NS (UINT64_C(50) * 1000000)
 #define APART_NS (3 * LOOK_NS)
 #define LEAST_NS (4 * LOOK_NS)
@@ -55,7 +55,7 @@ struct inits {
     size_t n;
 };
 
-/* The outermost: the others are part of it. */
+/* The class whose initialiser is outermost: the others are part of it. */
 static uint32_t initialised(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -79,7 +79,8 @@ static bool is_long(const struct init *x)
     return x->to >= x->from + LEAST_NS;
 }
 
-/* The one that a stretch of a thread goes on with, or a new one; NULL: there are enough. */
+/* The initialisation that a stretch of a thread continues, or a new one; NULL: the table is
+ * full. */
 static struct init *init_of(struct inits *all, uint32_t thread, uint32_t class_, uint64_t from)
 {
     struct init *x = all->n ? &all->v[all->n - 1] : NULL;
@@ -133,7 +134,7 @@ static void note_span(struct inits *all, uint32_t thread, const struct span *s)
     note(x, &d, span_end(t, s));
 }
 
-/* What is recorded of it and what samples say, in the order of time. */
+/* Goes through a thread's recorded waits and its samples, in order of time. */
 static void find_of_thread(struct inits *all, uint32_t thread)
 {
     const struct run *r = samples_of(&all->ev->a->samples, all->kind, thread);
@@ -153,7 +154,7 @@ static void find_of_thread(struct inits *all, uint32_t thread)
 
 /* --- who waits for it ------------------------------------------------------------------------- */
 
-/* Whether a sample found the thread at something: not where it does not move in code of Java. */
+/* Whether a sample found the thread at work.  A thread that does not move in Java code is not. */
 static bool is_busy(const struct trace *t, const struct sample *s)
 {
     const struct trace_stack *x = trace_stack(t, s->stack);
@@ -212,7 +213,7 @@ static void look_at_thread(const struct inits *all, struct init *x, uint32_t thr
     struct silence s = silence_at(all, thread, x->to - APART_NS); /* a look may come late */
     uint64_t from = max_u64(s.from, x->from);
     if (s.to > x->to + APART_NS || s.to < from + LEAST_NS)
-        return; /* it goes on long after, or was not there for long */
+        return; /* the thread was silent for much longer, or not for long */
     x->waiters++;
     x->waiter = thread;
     x->ns += s.to - from;
@@ -294,7 +295,7 @@ void rule_class_initialisation(struct evidence *ev)
     const struct analysis *a = ev->a;
     struct inits all = {.ev = ev, .kind = samples_wall(&a->samples)};
     if (!a->samples.n[all.kind])
-        return; /* no look would have found the others at anything */
+        return; /* without looks, nothing shows what the other threads did */
     all.v = calloc(INITS_MAX, sizeof *all.v);
     all.class_ = calloc(a->trace->n_stacks + 1, sizeof *all.class_);
     if (all.v && all.class_)

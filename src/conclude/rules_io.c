@@ -1,10 +1,10 @@
-/* Input and output that threads of the program wait for: the other end, or the disk, limits
- * them.
+/* Input and output for which threads of the program wait: the other end, or the disk, limits them.
  *
- * By records, looks where there are none, and the parks of virtual threads: a thread in a call of
- * the program's, which is not its own loop, waits in input or output (still.h), but not in a select
- * or an accept.  Summed by the program's method that makes the call.  Where all threads of a pool
- * were busy so, the pool is what others wait for. */
+ * The sources are recorded calls, looks where no call is recorded, and the parks of virtual
+ * threads.  A thread counts if it is in a call of the program outside its own loop, and waits there
+ * in input or output (still.h), but not in a select or an accept.  Sums are by the program's method
+ * that makes the call.  If all threads of a pool were busy like this, the pool is the resource for
+ * which others wait. */
 #include "analyze/io_calls.h"
 #include "analyze/labels.h"
 #include "analyze/peer_sums.h"
@@ -27,16 +27,15 @@ enum {
     IO_THREADS = 64,          /* of one place that are listed */
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
     NONE_FREE_NS = 250000000, /* this long at least: the pool is full; */
-    FULL_PERMILLE = 600,      /* or of the time of use, however short: whose threads take turns at
-                               * other work, or wait a moment for the next, have no long ones */
+    FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
     IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
 };
 
-/* What a thread waits in, and where. */
+/* The activity in which a thread waits, and its call site. */
 struct io_place {
     uint32_t method, does, thread, unused;
     /* the key ends here */
-    uint64_t ns, waited, looks, waits, most; /* waited: of ns, in waits that are recorded */
+    uint64_t ns, waited, looks, waits, most; /* waited: the part of ns in recorded waits */
     struct peer_vote peer;
     int32_t line;
     stack_id stack;
@@ -46,13 +45,13 @@ struct io_place {
 struct finder {
     struct evidence *ev;
     struct keyed places; /* struct io_place */
-    uint64_t *busy;      /* [n_lines] ns, of threads that have places */
+    uint64_t *busy;      /* [n_lines] ns, of threads with places */
     bool *works;         /* [n_lines]: it waits for work now and then */
-    bool serves;         /* the thread at hand reads what clients send */
+    bool serves;         /* the current thread reads requests of clients */
 };
 
-/* Whether a stack is in a client's call, which answers what the program asked: the JDK's for HTTP
- * and RMI, or one of a library that reads a socket. */
+/* Whether a stack is in a call of a client, which returns the answer to a request of the program:
+ * the JDK's for HTTP and RMI, or a library's that reads a socket. */
 static bool is_client(const struct program *p, stack_id stack)
 {
     static const char *const clients[] = {"Lsun/net/www/", "Ljdk/internal/net/http/",
@@ -76,8 +75,8 @@ static bool is_client(const struct program *p, stack_id stack)
     return socket && library;
 }
 
-/* In a call of the program's, inside of the thread's own loop: who reads what comes next there has
- * nothing to do, unless it has asked for it. */
+/* Whether a stack is in a call of the program inside the thread's own loop.  A thread that reads at
+ * the loop itself is idle, unless it has asked for what it reads. */
 static bool is_call(const struct finder *f, uint32_t thread, stack_id stack, bool asked)
 {
     const struct program *p = &f->ev->resources.program;
@@ -89,14 +88,15 @@ static bool is_call(const struct finder *f, uint32_t thread, stack_id stack, boo
            !program_waits_for_work(p, stack);
 }
 
-/* A library that reads from who has connected to it waits for the next request. */
+/* Whether a library reads from a client that has connected to it: then it waits for the next
+ * request. */
 static bool is_librarys_read(const struct finder *f, const struct does *d)
 {
     return d->does == DOES_INPUT &&
            program_code(&f->ev->resources.program, (method_id){d->method}) != CODE_PROGRAM;
 }
 
-/* Whether what a thread reads comes mostly from clients. */
+/* Whether a thread reads mostly from clients. */
 static bool serves(const struct trace *t, const struct still_line *l)
 {
     static const char client[] = "=client ";
@@ -198,7 +198,7 @@ static void put_edges(struct buf *to, uint64_t from, uint64_t until)
         buf_put(to, v, sizeof v);
 }
 
-/* The stretches in which a thread has nothing to do. */
+/* Adds the stretches in which a thread has nothing to do. */
 static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
 {
     const struct analysis *a = f->ev->a;
@@ -210,8 +210,8 @@ static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
     }
 }
 
-/* Whether a thread that never waits for work mostly stands in a select: it hands out the work of
- * the others. */
+/* Whether a thread that never waits for work is mostly in a select: it hands work out to the
+ * others. */
 static bool is_selecting(const struct finder *f, uint32_t thread)
 {
     const struct still_line *still = stills_of(&f->ev->a->stills, thread);
@@ -224,8 +224,8 @@ static bool is_selecting(const struct finder *f, uint32_t thread)
     return !f->works[thread] && 2 * selects > all;
 }
 
-/* For how long no thread of the pool of r's threads was free; 0: too short to say that it is full.
- * *n: how many threads it has, without those that hand out its work. */
+/* How long no thread of the pool of r's threads was free; 0: too short to call the pool full.  *n:
+ * the number of its threads, without those that hand out its work. */
 static uint64_t none_free(const struct finder *f, const struct resource *r, uint32_t *n_pool)
 {
     const struct thread_set *threads = &f->ev->a->threads;
@@ -273,7 +273,7 @@ static int by_method(const void *x, const void *y)
     return a->does != b->does ? (a->does < b->does ? -1 : 1) : (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Whether a finding says of its holders or handlers that they do this at this place. */
+/* Whether another finding already says that its holders or handlers do this at this place. */
 static bool is_told(const struct evidence *ev, const struct io_place *p)
 {
     const struct rule_finding *v = (const void *)ev->found.p;
@@ -290,7 +290,8 @@ static bool is_told(const struct evidence *ev, const struct io_place *p)
     return rule_resource_says(ev, p->does, p->stack);
 }
 
-/* Answers on which a thread works at once, which waits there. */
+/* Whether r's threads wait for answers of a thread that works on them at once, and waits at this
+ * place. */
 static bool waits_for_answers(const struct evidence *ev, const struct resource *r,
                               const struct resource *x)
 {
@@ -309,7 +310,7 @@ static void put_answers_behind(struct evidence *ev, struct resource *r)
             resource_stand_behind(r, &ev->resources.v[i], &ev->resources);
 }
 
-/* No finding about r: theirs says enough. */
+/* Drops the finding about r: the finding about the givers says enough. */
 static void put_answers_back(struct evidence *ev, const struct resource *r)
 {
     for (size_t i = 0; i < ev->resources.n; i++)
@@ -318,7 +319,7 @@ static void put_answers_back(struct evidence *ev, const struct resource *r)
             ev->resources.v[i].behind_of = 0;
 }
 
-/* One in which threads do this at that place; who they are, and how much, is to be filled in. */
+/* A new resource for this activity at this place.  The caller fills in the threads and the time. */
 static struct resource *new_resource(struct evidence *ev, const struct activity *does)
 {
     struct resource *r = arena_alloc(&ev->a->arena, sizeof *r);
@@ -353,7 +354,7 @@ static void say(struct evidence *ev, const struct resource *r)
     rule_say_resource(found, ev);
 }
 
-/* All threads at one place of the program. */
+/* Makes the finding about all threads at one place of the program. */
 static void tell(struct finder *f, const struct io_place *v, size_t n)
 {
     struct evidence *ev = f->ev;
@@ -403,8 +404,8 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     say(ev, r);
 }
 
-/* Threads of a pool that wait for what another server answers, by a client that has threads of its
- * own for that: where no thread of the pool is free, as if they read it themselves. */
+/* Threads of a pool may wait for another server through a client that reads in threads of its own.
+ * Where no thread of the pool is free, this counts as if they read the answer themselves. */
 static void tell_of_clients(struct finder *f, struct resource *answers)
 {
     struct evidence *ev = f->ev;
@@ -474,7 +475,7 @@ void rule_waits_for_io(struct evidence *ev)
 
 /* --- io-on-path ------------------------------------------------------------------------------- */
 
-/* A thread that listens for what its clients or its console say waits for work. */
+/* A thread that listens to its clients or its console waits for work. */
 static bool is_asked(const struct trace *t, lock_id peer)
 {
     static const char *const others[] = {"=listening ", "=client ", "=local ", "=pipe", "=/dev/"};

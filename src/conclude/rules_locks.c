@@ -9,7 +9,7 @@
 
 enum {
     STILL_BLOCKED_NS = 100000000,
-    QUEUE_WAITS = 10,          /* number of others that waited for it, and the longest at the end */
+    QUEUE_WAITS = 10,          /* this many others waited for it, and the longest of their waits, */
     QUEUE_TIMES = 4,           /* less than this multiple of their time */
     CONVOY_PERMILLE = 20,      /* of the recording in convoys; in the lock's own finding also */
     CONVOY_TIMES = 5,          /* number of them, */
@@ -20,7 +20,7 @@ enum {
 
 /* --- still-blocked ---------------------------------------------------------------------------- */
 
-/* The context of the wait that a thread is in at the end; 0: unknown. */
+/* The context of the wait in which a thread is at the end; 0: unknown. */
 static uint32_t context_of(const struct evidence *ev, const struct open_wait *w)
 {
     const struct timeline *t = &ev->a->timeline;
@@ -29,7 +29,7 @@ static uint32_t context_of(const struct evidence *ev, const struct open_wait *w)
     return s && timeline_context(t, s->context)->flags & INTERVAL_OPEN ? s->context : 0;
 }
 
-/* What others have, and a wait in this state is for; NULL: none. */
+/* The resource that a wait in this state is for, if other threads hold it; NULL: none. */
 static const struct resource *resource_in(const struct evidence *ev, uint32_t context,
                                           enum wait_state state)
 {
@@ -45,8 +45,8 @@ static const struct resource *resource_of(const struct evidence *ev, const struc
     return resource_in(ev, context_of(ev, w), w->state);
 }
 
-/* Where a rule keeps what it finds of a resource, or of all locks of a class without one: the
- * resources first. */
+/* The slot in which a rule keeps its facts of a resource, or of the locks of a class without a
+ * resource.  Resources come first. */
 static size_t slot_of(const struct evidence *ev, const struct resource *r, lock_id lock)
 {
     return r ? (size_t)(r - ev->resources.v)
@@ -58,13 +58,13 @@ static size_t n_slots(const struct evidence *ev)
     return ev->resources.n + ev->a->locks.n_groups;
 }
 
-/* The i-th slot: those most waited for first, of either kind. */
+/* The i-th slot of either kind, most waiting time first. */
 static size_t nth_slot(const struct evidence *ev, size_t i)
 {
     return i < ev->resources.n ? i : ev->resources.n + ev->classes[i - ev->resources.n];
 }
 
-/* What a park at the end is for; without its wait in the timeline, what its class says. */
+/* The purpose of a park at the end; without its wait in the timeline, by its class. */
 static enum purpose purpose_at_end(const struct evidence *ev, const struct open_wait *w)
 {
     const struct lock_set *locks = &ev->a->locks;
@@ -73,13 +73,13 @@ static enum purpose purpose_at_end(const struct evidence *ev, const struct open_
                    : purpose_of_group(locks, lock_set_group(locks, w->lock));
 }
 
-/* Once the program was stopped, its threads' waits say nothing. */
+/* The waits of threads after the program was stopped say nothing. */
 static uint64_t end_of(const struct evidence *ev)
 {
     return min_u64(stop_time(&ev->a->stop), ev->a->window.to);
 }
 
-/* Whether a worker of the JDK's wants the lock of the queue that it takes its tasks from. */
+/* Whether a worker of a JDK executor wants the lock of the queue from which it takes tasks. */
 static bool is_between_tasks(const struct evidence *ev, const struct open_wait *w)
 {
     return w->state == STATE_PARKED && trace_stack(ev->a->trace, w->stack)->n_frames &&
@@ -122,8 +122,8 @@ int rule_find_blocked(struct evidence *ev)
     return 0;
 }
 
-/* The resource's own finding already names who stands in the queue at the end, if others stood
- * there before, and longer. */
+/* If others waited before, and longer, the queue at the end is usual for this resource, and the
+ * resource's own finding covers it. */
 static bool is_usual(const struct evidence *ev, const struct resource *r, uint64_t ns, uint64_t n)
 {
     return r && rule_resource_is_told(ev, r) && r->count >= QUEUE_WAITS + n &&
@@ -190,7 +190,7 @@ static void tell_blocked(struct evidence *ev, size_t slot, const struct blocked 
     rule_say_thread(f, ev, w->other);
 }
 
-/* One cause, one card: where the resource has a finding of its own, that says it. */
+/* One cause, one card: if the resource has a finding of its own, the fact goes there. */
 void rule_still_blocked(struct evidence *ev)
 {
     for (size_t i = 0; i < n_slots(ev); i++) {
@@ -210,7 +210,7 @@ static int by_convoys(const void *a, const void *b)
     return ((*x)->convoy_ns < (*y)->convoy_ns) - ((*x)->convoy_ns > (*y)->convoy_ns);
 }
 
-/* In the finding about the lock, if there is one: one cause, one card. */
+/* One cause, one card: the line goes into the finding about the lock, if there is one. */
 static void tell_convoy(struct evidence *ev, const struct queue *q)
 {
     struct rule_finding *of = rule_of_lock(ev, q->lock), *f = of;
@@ -259,7 +259,7 @@ void rule_convoy(struct evidence *ev)
         tell_convoy(ev, v[i]);
 }
 
-/* One cause, one card: the resource's own says what its holder waited for, and where. */
+/* One cause, one card: the resource's own finding says what its holder waited for, and where. */
 static bool is_told(struct evidence *ev, lock_id lock, stack_id stack)
 {
     static const enum holder_does all[] = {DOES_INPUT, DOES_OUTPUT, DOES_SLEEP,
@@ -279,8 +279,8 @@ static bool is_told(struct evidence *ev, lock_id lock, stack_id stack)
 
 /* --- held-while-waiting ----------------------------------------------------------------------- */
 
-/* How long the owner slept, waited or parked while a thread waited for its lock, as far as that is
- * certain: it did so already when the thread found it to be the owner, and it is known when. */
+/* How long the owner slept, waited or parked while a thread waited for its lock.  Only certain
+ * times count: the owner did so when the thread saw it as the owner, and the times are known. */
 struct held {
     uint64_t ns, count;
     uint64_t from, to; /* the longest */
@@ -442,7 +442,7 @@ static void tell_io(struct evidence *ev, uint32_t group, uint64_t ns, uint64_t c
     rule_say_place(f, ev, " in ", a->sites.v[most].stack);
 }
 
-/* What owners were found to execute (ownerstacks=): only a part of the waits is known. */
+/* By the sampled stacks of owners (ownerstacks=), so only for a part of the waits. */
 void rule_held_during_io(struct evidence *ev)
 {
     const struct analysis *a = ev->a;
@@ -470,14 +470,16 @@ void rule_held_during_io(struct evidence *ev)
 
 /* --- inversion -------------------------------------------------------------------------------- */
 
-/* Where a monitor was given back, a synchronized method may have been in another one. */
+/* A stack of a release may be in a synchronized method of another monitor, so it does not name the
+ * lock. */
 static stack_id names_the_lock(const struct trace *t, struct lock_order_place at)
 {
     bool other = at.what == LOCK_ORDER_GIVEN_BACK && field_in_synchronized(t, at.stack);
     return other || at.what == LOCK_ORDER_OWNING ? (stack_id){0} : at.stack;
 }
 
-/* Each wants what the next one holds: what a side holds, the one before it wants. */
+/* Each side wants the lock that the next one holds, so the side before names the lock that this one
+ * holds. */
 static void say_side(struct rule_finding *f, const struct evidence *ev,
                      const struct lock_order_finding *o, uint32_t i)
 {

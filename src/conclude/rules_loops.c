@@ -1,9 +1,9 @@
-/* Event loops that wait in a handler: everything that the loop serves waits for it.
+/* Event loops that wait in a handler: everything that the loop serves waits for the handler.
  *
- *     a loop    = a thread that was seen in a select, or one with the same outermost frames, and
+ *     a loop    = a thread that was seen in a select, or a thread with the same outermost frames
  *                 that is idle nowhere else
- *     a handler = what it does with a frame of the program between it and the frames that all of a
- *                 loop's stacks share
+ *     a handler = the part of a stack with a frame of the program inside the frames that all stacks
+ *                 of the loop share
  * The clients may be in another process, so a loop is judged by its own time. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
@@ -18,11 +18,11 @@
 enum {
     LOOPS_MAX = 16,             /* pools of loops */
     LOOP_DOES_MAX = 32,         /* different things that handlers of one pool wait in */
-    LOOP_FRAMES = 4,            /* of a select's call that handlers do not have */
-    LOOP_LOOKS = 10,            /* that say what they do, at least */
+    LOOP_FRAMES = 4,            /* frames of a select's call that handlers lack */
+    LOOP_LOOKS = 10,            /* looks needed to say what handlers do */
     LOOP_PERMILLE = 300,        /* of a loop's time in waits of handlers */
     LOOP_MUCH_PERMILLE = 500,   /* a problem */
-    LOOP_BLOCKED_PERMILLE = 600 /* of that, blocked on one resource: that is the cause */
+    LOOP_BLOCKED_PERMILLE = 600 /* of that, blocked on one resource: it is the cause */
 };
 
 struct loops {
@@ -46,7 +46,8 @@ static bool in_select(const struct loops *l, stack_id stack)
     return *known == 2;
 }
 
-/* Without the frames of C below a thread's first Java frame, which only samples have. */
+/* The number of frames without those of C below a thread's first Java frame, which only samples
+ * have. */
 static uint32_t until_java(const struct trace *t, const struct trace_stack *s)
 {
     uint32_t n = s->n_frames;
@@ -55,8 +56,8 @@ static uint32_t until_java(const struct trace *t, const struct trace_stack *s)
     return n;
 }
 
-/* How many outermost frames a stack shares with one in a select, where what only the latter has is
- * the call of the select; 0: it is not of that loop. */
+/* How many outermost frames a stack shares with a stack in a select, if the rest of the latter is
+ * only the call of the select; 0: the stack is not of that loop. */
 static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
 {
     const struct program *p = &l->ev->resources.program;
@@ -74,7 +75,8 @@ static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
     return library && own <= LOOP_FRAMES ? n : 0;
 }
 
-/* Of an unknown library: what its loop does itself does not belong to a handler. */
+/* Whether two methods are of one unknown library: code of the loop's own library is not part of a
+ * handler. */
 static bool same_library(const struct trace *t, method_id x, method_id y)
 {
     const char *a = trace_method_class(t, x);
@@ -84,7 +86,7 @@ static bool same_library(const struct trace *t, method_id x, method_id y)
     return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;
 }
 
-/* Whether a stack has a frame of the program inside of those that it shares with the loop's. */
+/* Whether a stack has a frame of the program inside the frames that it shares with the loop. */
 static bool looks_like_handler(const struct loops *l, stack_id loop, stack_id stack)
 {
     const struct program *p = &l->ev->resources.program;
@@ -115,7 +117,7 @@ static bool is_wait(enum holder_does does)
     return does != DOES_UNKNOWN && does != DOES_COMPUTE && does != DOES_NATIVE;
 }
 
-/* What handlers waited in, and for how long. */
+/* Adds up what handlers waited in, and for how long. */
 static void add_activity(struct resource *r, const struct activity *new)
 {
     for (struct activity *x = r->doing; x < r->doing + r->n_doing; x++)
@@ -185,7 +187,7 @@ static struct resource *pool_of(struct loops *l, uint32_t thread)
     return r;
 }
 
-/* The stacks in a select, without those that differ in nothing that counts. */
+/* Keeps a stack in a select, unless one that differs only in irrelevant frames is known. */
 static void note_select(struct loops *l, stack_id stack)
 {
     for (size_t i = 0; i < l->n_known; i++)
@@ -203,8 +205,8 @@ static void find_selects(struct loops *l, uint32_t thread)
             note_select(l, sample_at(v, i)->stack);
 }
 
-/* The loop that a thread is in: it may be so busy that only others of its kind were seen in their
- * selects.  1 + which of the known ones; 0: it is in none. */
+/* The loop of a thread, as 1 + its index; 0: none.  A busy thread may never be seen in its select;
+ * then other threads with the same outermost frames show that it is a loop. */
 static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *selected)
 {
     const struct run *v = samples_of(&l->ev->a->samples, l->kind, thread);
@@ -222,8 +224,8 @@ static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *sele
     return found;
 }
 
-/* Time in which a thread has nothing to do, but not in a select: then its waits are not a
- * handler's. */
+/* Time in which a thread is idle outside its selects: then it also has other work, and its waits
+ * are not a handler's. */
 static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
 {
     const struct analysis *a = l->ev->a;
@@ -239,7 +241,7 @@ static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
     return ns;
 }
 
-/* The part of a sample's time in no recorded call: who looks into one learns nothing more. */
+/* The part of a sample's time in no recorded call; a look into a recorded call adds nothing. */
 static uint64_t time_of(const struct still_line *l, const struct sample *s)
 {
     uint64_t from = s->time - min_u64(s->weight, s->time);
@@ -252,7 +254,7 @@ static uint64_t time_of(const struct still_line *l, const struct sample *s)
     return s->time - from;
 }
 
-/* Handlers' calls of input and output that are recorded. */
+/* Adds the recorded calls of input and output of handlers. */
 static void add_calls(const struct loops *l, const struct still_line *calls, uint32_t loop,
                       struct resource *r)
 {
@@ -266,7 +268,7 @@ static void add_calls(const struct loops *l, const struct still_line *calls, uin
     }
 }
 
-/* What a loop's thread does between its selects. */
+/* Adds what a loop's thread does between its selects. */
 static void add_thread(const struct loops *l, uint32_t thread, uint32_t loop, struct resource *r)
 {
     const struct analysis *a = l->ev->a;
@@ -330,8 +332,8 @@ static int most_time(const void *x, const void *y)
     return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Loops, and they alone, are blocked on what another finding is about: that one is the cause, and
- * says so. */
+/* Whether only loops are blocked on the resource of another finding: then the resource is the
+ * cause, and its finding says so. */
 static bool is_told(struct evidence *ev, const struct resource *loop)
 {
     struct rule_finding *f = rule_of_blocker(ev, loop->doing);
@@ -382,7 +384,7 @@ void rule_blocked_loop(struct evidence *ev)
     for (uint32_t i = 1; i < ev->a->timeline.n_lines && whole; i++)
         find_selects(&l, i);
     for (uint32_t i = 1; i < ev->a->timeline.n_lines && l.n_known; i++)
-        (void)look_at(&l, i); /* without memory: one loop less */
+        (void)look_at(&l, i); /* out of memory: this loop is left out */
     for (size_t i = 0; i < l.n; i++)
         tell(ev, &l.v[i]);
     free(l.selects);

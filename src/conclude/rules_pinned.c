@@ -1,9 +1,10 @@
-/* Virtual threads that block while they are pinned: the carrier waits with them, and others that
- * could go on wait for a carrier.  Others that wait for one because those on the carriers compute.
+/* Virtual threads that block while they are pinned: the carrier waits with them, and other virtual
+ * threads that could run wait for a carrier.  Also virtual threads that wait for a carrier because
+ * the threads on the carriers compute.
  *
- * Which parks kept their carrier is recorded (pins.h).  Contended monitors and Object.wait keep it
- * up to JDK 23; from 24 on they do, as parks of an older recording, where their stack has a native
- * method or a static initialiser. */
+ * The trace has the parks that kept their carrier (pins.h).  Up to JDK 23, contended monitors and
+ * Object.wait always keep it.  From 24 on they keep it, like parks of an older recording, where
+ * their stack has a native method or a static initialiser. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"
@@ -18,12 +19,12 @@ enum {
     PINNED_PERMILLE = 20,          /* of the recording, in pinned waits, */
     PINNED_PROBLEM_PERMILLE = 500, /* or half a carrier all the time: a problem */
     NONE_FREE_NS = 1000000000,     /* at the end no carrier is free for this time */
-    CARRIER_LEAST_NS = 1000000,    /* shorter than this, a carrier was only being woken */
+    CARRIER_LEAST_NS = 1000000,    /* in a shorter wait a carrier only had to wake */
     MONITORS_PIN_FROM = 21,
     MONITORS_PIN_UNTIL = 23,
 };
 
-/* Of those that had no carrier although no thread is pinned. */
+/* Thresholds for threads that had no carrier although no thread is pinned. */
 enum {
     READY_LEAST_NS = 100000000,
     READY_THREADS_PERMILLE = 500, /* of a thread on average, */
@@ -69,8 +70,8 @@ struct maker {
     struct buf ready;        /* struct stretch [] */
 };
 
-/* The innermost frame behind the machinery of waiting that pins, if any does; the JDK's own entry
- * into the thread does not.  frame: as in the event. */
+/* The innermost frame that pins, below the frames of the wait itself.  The JDK's own entry into the
+ * thread does not pin.  frame: as in the event. */
 static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t frame)
 {
     const struct trace_stack *s = trace_stack(t, stack);
@@ -83,7 +84,8 @@ static struct pinned find_pin(const struct trace *t, stack_id stack, uint32_t fr
             return (struct pinned){.at = at, .how = PINS_NATIVE};
         if (strcmp(m->name, "<clinit>") == 0)
             return (struct pinned){.at = at, .how = PINS_INIT};
-        if (i + 1 == frame || (frame == PINNED_FRAME_UNKNOWN && m->flags & METHOD_SYNCHRONIZED))
+        if (i + 1 == frame || (frame == PINNED_FRAME_UNKNOWN && trace_method_is_java(m) &&
+                               m->flags & METHOD_SYNCHRONIZED))
             return (struct pinned){.at = at, .how = PINS_MONITOR};
     }
     return (struct pinned){.how = PINS_NOT};
@@ -120,7 +122,7 @@ static uint16_t of_pin(struct maker *m, const struct pin *p)
     return i;
 }
 
-/* What pins a thread in a wait: 1 + its index; 0: nothing does. */
+/* The pin of a thread's wait, as 1 + its index; 0: none. */
 static uint16_t pin_of(struct maker *m, uint32_t thread, const struct span *s)
 {
     const struct timeline *tl = &m->a->timeline;
@@ -193,7 +195,7 @@ static int by_from(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The same without overlap, in the order of time. */
+/* Sorts stretches by time and joins those that overlap. */
 static size_t merge(struct buf *b)
 {
     struct stretch *v = (void *)b->p;
@@ -499,7 +501,7 @@ static void add_user(struct users *u, const struct analysis *a, uint32_t thread,
 }
 
 /* Between its waits a virtual thread is on a carrier.  Before its first event and after its last
- * one that is known only with the group virtual. */
+ * one, only the group virtual shows that. */
 static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct stretch *lacks,
                            size_t n_lacks)
 {
@@ -523,7 +525,7 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
 static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (!*u->v[i].name) /* that they are virtual all have in common */
+        if (!*u->v[i].name) /* all of them are virtual, so the name need not say it */
             strcpy(u->v[i].name, "threads without a name");
     rule_say(f, "; on the carriers:");
     size_t named = rule_say_pools(f, ev, u->v, u->n, TIME_RUNNING, u->ns);

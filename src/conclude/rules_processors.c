@@ -1,8 +1,8 @@
-/* More threads are ready than there are processors: who waits for one, who uses them.  The quota of
- * a container that is used up.
+/* More threads are ready than there are processors: which threads wait for a processor, and which
+ * use them.  Also the quota of a container, when it is used up.
  *
- * From the turns of the group sched (analyze/processors.h).  Threads of the program wait; on the
- * processors are they, the JVM's own threads, and whatever else the machine runs. */
+ * Both come from the turns of the group sched (analyze/processors.h).  Threads of the program wait;
+ * on the processors are threads of the program, the JVM's own threads, and other programs. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
@@ -17,7 +17,7 @@ enum {
     READY_THREADS_PERMILLE = 500, /* threads on average from which it is reported; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     READY_LEAST_NS = 100000000,
-    FEW_PERMILLE = 800, /* of the processors that the program had: else others had the rest */
+    FEW_PERMILLE = 800, /* of the processors: if the program had less, others had the rest */
     NAMED = 3,          /* pools */
     NAMED_PERMILLE = 50 /* of all, at least */
 };
@@ -76,7 +76,7 @@ size_t rule_say_pools(struct rule_finding *f, const struct evidence *ev, struct 
     return i;
 }
 
-/* Whether others had some of the processors. */
+/* Whether other programs or a quota had some of the processors. */
 static bool is_kept_off(const struct evidence *ev, const struct use *u)
 {
     return rule_permille(u->on + u->own, ev->length * u->processors) < FEW_PERMILLE;

@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum {
-    THIRDS = 3,         /* of the time in which it is used; in each one more are put than taken, */
-    TAKEN_LEAST = 10,   /* and that many are taken; */
-    GROWTH_LEAST = 100, /* more puts than takes in all, */
-    GROWTH_PERMILLE = 100, /* and by so much of what was put; */
+    THIRDS = 3,            /* of the time of use; in each there are more puts than takes, */
+    TAKEN_LEAST = 10,      /* and this many takes; */
+    GROWTH_LEAST = 100,    /* more puts than takes in all, */
+    GROWTH_PERMILLE = 100, /* and by this part of the puts; */
     WAITED_PERMILLE = 50,  /* of the takes after the first third waited, at most */
     USED_PERMILLE = 500,   /* of the recording: from the first call to the last one */
 };
@@ -46,7 +46,7 @@ struct filling {
     struct keyed of_lock, uses; /* struct filled; struct use, thread by thread */
 };
 
-/* Which side of a queue of the JDK's a context's call is; SIDES: it is none. */
+/* Which side of a JDK queue a context's call is; SIDES: neither. */
 static enum side side_of(const struct trace *t, const struct context *x)
 {
     static const char package[] = "Ljava/util/concurrent/";
@@ -62,7 +62,8 @@ static enum side side_of(const struct trace *t, const struct context *x)
     return SIDES;
 }
 
-/* Not the JDK calls it, as an executor for its tasks does, or one method of the queue another. */
+/* Whether the program makes the call, not the JDK (an executor for its tasks, or a method of the
+ * queue itself). */
 static bool is_programs(const struct trace *t, const struct context *x)
 {
     const struct trace_stack *s = trace_stack(t, x->stack);
@@ -154,7 +155,7 @@ static bool grows(const struct evidence *ev, const struct filled *q)
            rule_permille(q->waited, taken - q->n[TAKES][0]) <= WAITED_PERMILLE;
 }
 
-/* Where most of it is done. */
+/* The call site with the most calls of a side. */
 static stack_id most_at(const struct filling *q, const struct filled *of, enum side side)
 {
     const struct use *v = q->uses.v, *most = NULL;

@@ -11,14 +11,14 @@ enum {
     DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
     DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
     DOMINANT_QUEUE_PERMILLE = 500,     /* thousandths of a thread waiting on average */
-    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same where there is a path and it is not on it */
+    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same for a lock that is not on the path */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
     WARNING_QUEUE_PERMILLE = 100,    /* below that it is a note, */
     WARNING_OF_THEIRS_PERMILLE = 50, /* or below that */
     CONTENDED_PATH_PERMILLE = 20,
     CONTENDED_OF_THEIRS_PERMILLE = 20, /* of the time of those who wait, */
-    CLASSES_OF_THEIRS_PERMILLE = 100,  /* or for a class of which all wait once, as at a start */
+    CLASSES_OF_THEIRS_PERMILLE = 100,  /* or for a class, if all threads wait once, as at a start */
     STARVED_PERMILLE = 500,
     /* of its time a pool waits for itself */
 };
@@ -37,7 +37,7 @@ static unsigned path_permille(const struct evidence *ev, const struct resource *
     return p->n ? rule_permille(facts_of(ev, r).path, p->to - p->from) : 0;
 }
 
-/* Only threads of the JVM's own want it. */
+/* Whether only threads of the JVM itself want the resource. */
 static bool is_nobodys(const struct evidence *ev, const struct resource *r)
 {
     for (uint32_t i = 0; i < r->n_threads && i < RESOURCE_IDS; i++)
@@ -46,7 +46,7 @@ static bool is_nobodys(const struct evidence *ev, const struct resource *r)
     return r->n_threads <= RESOURCE_IDS;
 }
 
-/* What is waited for it, and behind it. */
+/* The time waited for the resource, and for the resources behind it. */
 static uint64_t harm_of(const struct resource *r)
 {
     return r->ns + r->behind_ns;
@@ -78,7 +78,7 @@ static bool is_contended(const struct evidence *ev, const struct resource *r)
                (start ? CLASSES_OF_THEIRS_PERMILLE : CONTENDED_OF_THEIRS_PERMILLE);
 }
 
-/* The one whose finding speaks of it, too. */
+/* The resource whose finding also covers this one. */
 static const struct resource *root_of(const struct evidence *ev, const struct resource *r)
 {
     return r->behind_of && r->behind_of != BEHIND_OTHER ? &ev->resources.v[r->behind_of - 1] : r;
@@ -116,7 +116,7 @@ static bool is_of(const struct resource *r, lock_id lock)
     return is;
 }
 
-/* A resource's finding also speaks of those that stand behind it. */
+/* Whether a resource has a finding that also covers the resources behind it. */
 static bool speaks_of(const struct evidence *ev, const struct resource *r, lock_id lock)
 {
     bool told = is_of(r, lock);
@@ -191,7 +191,7 @@ bool rule_resource_says(const struct evidence *ev, enum holder_does does, stack_
     return false;
 }
 
-/* The threads of a pool that wait for what only their own pool could do. */
+/* Whether threads of a pool wait for answers that only their own pool could give. */
 static bool is_starved(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_of_own_pool(ev->a, r) && resource_permille(r) >= STARVED_PERMILLE;
@@ -231,7 +231,7 @@ static enum severity severity_of(const struct evidence *ev, const struct resourc
                : SEVERITY_WARNING;
 }
 
-/* A rule has few findings: what threads never got comes first. */
+/* A rule has few findings, so resources that threads never got come first. */
 static void tell_all(struct evidence *ev, enum resource_kind kind, bool dominant)
 {
     for (int still = 1; still >= 0; still--)
@@ -286,14 +286,15 @@ void rule_starved_pool(struct evidence *ev)
             tell(ev, &ev->resources.v[i], SEVERITY_PROBLEM);
 }
 
-/* One wait, as main's for the end of a pool, whose last thread has read something just before, or
- * has done the last of many things: that says nothing of where an answer is from. */
+/* Whether there is only one wait, such as main's for the end of a pool.  The thread that ended it
+ * may have read something just before by chance, which says nothing about the source of an
+ * answer. */
 static bool is_chance(const struct resource *r)
 {
     return (r->remote || resource_is_from_elsewhere(r)) && r->count == 1;
 }
 
-/* The program lets the time pass, and is late by nobody. */
+/* Whether the program lets the time pass itself: no other thread is the cause. */
 static bool is_own_delay(const struct resource *r)
 {
     return 2 * r->asked_ns > r->ns;

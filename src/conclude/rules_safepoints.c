@@ -1,7 +1,7 @@
-/* The JVM stops all threads for itself, collections apart: for which operation, and how long it
- * waits until all of them have stopped.
+/* The JVM stops all threads, collections apart: for which operations, and how long it waits until
+ * all threads have stopped.
  *
- * Samples (cpu=, wall=) in that time show what a thread executes that has not stopped yet. */
+ * Samples (cpu=, wall=) in that time show the code of a thread that has not stopped yet. */
 #include "base/human.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
@@ -85,7 +85,7 @@ static int by_stack(const void *a, const void *b)
     return (x->stack.v > y->stack.v) - (x->stack.v < y->stack.v);
 }
 
-/* The samples of threads that run while the JVM waits until all have stopped. */
+/* Collects the samples of threads that run while the JVM waits until all have stopped. */
 static void find_late(const struct evidence *ev, struct buf *found)
 {
     const struct safepoints *all = &ev->a->safepoints;

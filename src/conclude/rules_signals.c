@@ -26,9 +26,9 @@ static uint32_t waits_on(const struct timeline *t, uint32_t thread, lock_id lock
     return n;
 }
 
-/* While the program goes on a thread may still notify, and an idle consumer looks the same; but not
- * where the program's code waits for the first time on an object on which each notify so far came
- * when no thread waited. */
+/* While the program runs, a thread may still notify, and an idle consumer looks the same.  It is
+ * not idle if the program's code waits on the object for the first time, and each notify so far
+ * came while no thread waited. */
 static bool seems_lost(const struct evidence *ev, const struct lost_signal *l)
 {
     const struct signal_set *all = &ev->a->signals;
@@ -50,7 +50,7 @@ void rule_lost_signal(struct evidence *ev)
         const struct lost_signal *l = &s->lost[i];
         if (!stuck && !seems_lost(ev, l))
             continue;
-        /* It says why the program is stuck: before that. */
+        /* The lost signal is the cause of stuck, so it comes first. */
         uint64_t since =
             a->deadlocks.n || !stuck ? l->since : min_u64(a->deadlocks.stuck_since, l->since);
         struct rule_finding *f =
@@ -112,8 +112,8 @@ static void say_where(struct rule_finding *f, const struct evidence *ev, const s
     }
 }
 
-/* Whether the finding about the lock says it: the threads that are woken for nothing queue
- * there. */
+/* Whether the finding about the lock covers this: the threads that are woken in vain queue for the
+ * lock. */
 static bool said_of_resource(struct evidence *ev, const struct signals *s)
 {
     struct rule_finding *f = rule_of_lock(ev, s->lock);

@@ -98,7 +98,7 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
     rule_say(f, "%s", name);
 }
 
-/* A park is for a lock, or for something of the JDK's that the program has in a field. */
+/* A park is for a lock, or for an object of the JDK that the program has in a field. */
 static void lock_name(const struct evidence *ev, struct lock_wait w, char *out, size_t n)
 {
     const struct lock_set *all = &ev->a->locks;
@@ -129,7 +129,7 @@ void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
         rule_say(f, "%s", name);
 }
 
-/* Where a thread waits for it; 0: none does. */
+/* A stack of a thread that waits for the lock; 0: none. */
 static stack_id any_place(const struct timeline *t, lock_id lock)
 {
     for (uint32_t i = 1; i < t->contexts.n && lock.v; i++) {
@@ -148,7 +148,7 @@ void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lo
     rule_say_lock_among(f, ev, &w, 1, 0);
 }
 
-/* Whether another class has its name but for the package. */
+/* Whether another class has the same name in another package. */
 static bool is_ambiguous(const struct trace *t, const char *class_)
 {
     const char *simple = label_simple(class_);
