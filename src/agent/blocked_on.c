@@ -78,7 +78,7 @@ static jobject look(const struct asked *a, uint64_t java_tid, jlong *owner)
     jobject o = reference ? (*jni)->NewLocalRef(jni, (jobject)reference) : NULL;
     if (!o)
         return NULL;
-    struct owner who = owner_find(a->table, at.java_thread, handle_of(o), NULL);
+    struct owner who = owner_of_monitor(a->table, monitor, handle_of(o), NULL);
     if (blocked_is(monitor, handle_of(o)) && blocked_monitor(l, at.java_thread) == monitor) {
         *owner = who.java_tid ? (jlong)who.java_tid : -1;
         return o;

@@ -428,16 +428,13 @@ bool owner_locate(struct thread_table *t, uint64_t java_tid, struct owner_place 
     return place->java_thread != 0;
 }
 
-struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
-                        struct owner_place *place)
+struct owner owner_of_monitor(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop,
+                              struct owner_place *place)
 {
     struct owner none = {0};
     if (place)
         *place = (struct owner_place){0};
-    if (!t->owners || !java_thread)
-        return none;
-    uintptr_t monitor = word_at(java_thread, t->layout.pending_monitor);
-    if (!monitor)
+    if (!t->owners || !monitor)
         return none;
     uint32_t epoch = enter(t);
     struct found f = search(t, monitor, oop, place != NULL);
@@ -445,6 +442,14 @@ struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uin
         fill_place(t, &f, monitor, place);
     leave(t, epoch);
     return f.owner;
+}
+
+struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
+                        struct owner_place *place)
+{
+    uintptr_t monitor =
+        t->owners && java_thread ? word_at(java_thread, t->layout.pending_monitor) : 0;
+    return owner_of_monitor(t, monitor, oop, place);
 }
 
 /* Guarded: the thread of this place may have ended since, and the calling thread may have got its

@@ -58,13 +58,17 @@ struct owner_place {
     uint64_t java_tid; /* of this Thread.getId() */
 };
 
-/* The owner of the monitor that a thread (its JavaThread) is about to block on.  `oop`: where the
- * JVM keeps the object's address, to find an anonymous owner; NULL: do not look.  *place (NULL: not
- * asked for): who runs it; that thread may be gone when this returns.  Threads: the blocking thread
- * itself, inside MonitorContendedEnter; another one must ask whether that thread is blocked on the
- * same monitor after the answer, too (blocked.h).  No allocation, no lock. */
+/* The owner of the monitor that the calling thread (its JavaThread) is about to block on.  `oop`:
+ * where the JVM keeps the object's address, to find an anonymous owner; NULL: do not look.
+ * *place (NULL: not asked for): who runs it; that thread may be gone when this returns.  Threads:
+ * the blocking thread itself, inside MonitorContendedEnter.  No allocation, no lock. */
 struct owner owner_find(struct thread_table *t, uintptr_t java_thread, const uintptr_t *oop,
                         struct owner_place *place);
+
+/* The same of a monitor for which another thread waits; that thread must wait for the same monitor
+ * after the answer, too (blocked.h). */
+struct owner owner_of_monitor(struct thread_table *t, uintptr_t monitor, const uintptr_t *oop,
+                              struct owner_place *place);
 
 /* Whether no thread has said yet that it owns that monitor.  As owner_find. */
 bool owner_is_anonymous(const struct thread_table *t, uintptr_t java_thread);

@@ -131,6 +131,13 @@ test_live() {
     done
 }
 
+# Where virtual threads keep their carriers, and only those say what they wait for.
+test_live_mounted() {
+    need_jdk 21
+    [ "$JDK_MAJOR" -lt 24 ] || skip "live asks that"
+    live mounted attached 220
+}
+
 test_deadlocks() {
     for mode in $(modes); do
         asked Deadlocks "$mode" 20

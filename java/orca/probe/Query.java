@@ -215,12 +215,19 @@ final class Query {
             all.add(asItIs(ofCarried(t, seen, false)));
         int platform = all.size(), java = Runtime.version().feature();
         virtualLeftOut = QueryVirtual.addTo(all);
+        Map<Long, MonitorInfo[]> byCarrier = new HashMap<>();
+        for (ThreadInfo t : dump)
+            if (QueryThread.carries(t))
+                byCarrier.put(t.getLockOwnerId(), t.getLockedMonitors());
+        for (QueryThread t : all)
+            if (byCarrier.containsKey(t.id))
+                t.byCarrier = byCarrier.get(t.id);
         seesAll = java < 19 || java >= 25 && all.size() == platform;
         for (QueryThread t : all)
             seesAll &= t.stack.length < FRAMES;
         Map<String, QueryThread> holders = new HashMap<>();
         for (QueryThread t : all)
-            for (MonitorInfo m : t.monitors)
+            for (MonitorInfo m : t.entered())
                 if (t.waitsFor == null || !t.how().equals("waiting")
                         || !QueryThread.key(t.waitsFor).equals(QueryThread.key(m)))
                     holders.put(QueryThread.key(m), t);
@@ -308,7 +315,7 @@ final class Query {
     private static Map<String, QueryLock> locks(List<QueryThread> threads) {
         Map<String, QueryLock> locks = new LinkedHashMap<>();
         for (QueryThread t : threads) {
-            for (MonitorInfo m : t.monitors) {
+            for (MonitorInfo m : t.entered()) {
                 if (t.waitsFor != null && t.how().equals("waiting")
                         && QueryThread.key(t.waitsFor).equals(QueryThread.key(m)))
                     continue; /* given back for the time of the wait */
@@ -465,7 +472,7 @@ final class Query {
         Query q = new Query();
         List<QueryThread> threads = q.all();
         for (QueryThread t : threads)
-            if (t.waitsFor != null || t.monitors.length > 0)
+            if (t.waitsFor != null || t.entered().length > 0)
                 q.learnFiles(t);
         q.add("{").key("locks").add("[");
         for (QueryLock l : locks(threads).values())
@@ -516,9 +523,12 @@ final class Query {
         else
             add("null");
         key("holds").add("[");
-        for (MonitorInfo m : t.monitors) {
+        for (MonitorInfo m : t.entered()) {
             next().add("{").key("class").text(m.getClassName()).key("hash").text(hash(m.getIdentityHashCode()));
-            key("kind").text("monitor").key("taken_at").frame(m.getLockedStackFrame()).add("}");
+            key("kind").text("monitor");
+            if (m.getLockedStackFrame() != null) // entered in no Java frame: by JNI, or by a virtual thread's
+                key("taken_at").frame(m.getLockedStackFrame());
+            add("}");
         }
         holdsForOthers(t, threads);
         add("]").key("stack").add("[");

@@ -14,7 +14,8 @@ final class QueryThread {
     final Thread itself; // it was looked at by itself; null: with the platform threads at one moment
     final Thread.State state;
     final StackTraceElement[] stack;
-    final MonitorInfo[] monitors;
+    final MonitorInfo[] monitors; // that it has entered, as far as it was looked at by itself
+    MonitorInfo[] byCarrier = new MonitorInfo[0]; // JDK 21 to 23: or as far as management says it of its carrier
     LockInfo waitsFor; // null: for none
     Object blocker; // that object, of one that was looked at by itself; else null
     long ownerId = -1; // of waitsFor
@@ -29,7 +30,7 @@ final class QueryThread {
         itself = null;
         state = t.getThreadState();
         stack = t.getStackTrace();
-        monitors = t.getLockedMonitors();
+        monitors = carries(t) ? new MonitorInfo[0] : t.getLockedMonitors();
         if (!carries(t)) {
             waitsFor = t.getLockInfo();
             ownerId = t.getLockOwnerId();
@@ -94,8 +95,12 @@ final class QueryThread {
         return stack.length > 0 ? stack[0] : new StackTraceElement("?", "?", null, -1);
     }
 
+    MonitorInfo[] entered() {
+        return monitors.length > 0 ? monitors : byCarrier;
+    }
+
     boolean holds(LockInfo l) {
-        for (MonitorInfo m : monitors)
+        for (MonitorInfo m : entered())
             if (key(m).equals(key(l)))
                 return true;
         return false;
