@@ -123,6 +123,7 @@ static int print_locks(const json_t *answer)
 
 static void print_thread(const json_t *t)
 {
+    char state[512];
     size_t i;
     json_t *v;
     put("\"", t, "name", "\"");
@@ -140,6 +141,8 @@ static void print_thread(const json_t *t)
         if (json_is_object(json_object_get(t, "owner")))
             put(", owned by ", json_object_get(t, "owner"), "name", "");
         printf("\n");
+    } else if (strcmp(text(t, "state", state), "BLOCKED") == 0) {
+        printf("    waits for an unknown monitor\n");
     }
     json_array_foreach(json_object_get(t, "holds"), i, v)
     {

@@ -412,9 +412,9 @@ static void tell_none_free(struct maker *m, const struct none_free *x)
     if (!f)
         return;
     f->from = x->since;
-    rule_say(f, "No carrier is free: %s pinned virtual thread%s all of them, %s until the end",
-             human_count(x->n_pinned).text, x->n_pinned == 1 ? " keeps" : "s keep",
-             human_time(m->a->window.to - x->since).text);
+    rule_say(f, "No carrier was free for the last %s: %s pinned virtual thread%s all of them",
+             human_time(m->a->window.to - x->since).text, human_count(x->n_pinned).text,
+             x->n_pinned == 1 ? " keeps" : "s keep");
     for (uint32_t i = 0; i < m->n; i++)
         say_keepers(f, m, &m->v[i]);
     say_ready(f, m, x);

@@ -65,6 +65,8 @@ test_query_alone() {
         same "$(head -n 1 out)" "DEADLOCK of 4 threads:"
     else # v-1, v-3 and "behind"
         has out "3 virtual threads are blocked on monitors that are not known"
+        run 0 "$ORCA" query "$jvm" thread behind
+        has out "waits for an unknown monitor"
     fi
     wait_for 60 eval "\"$ORCA\" query $jvm thread pooled | tee out | grep -q '^\"pooled\" #[0-9]* virtual, WAITING\$'"
     grep -q "^        at Unmounted\.lambda.circle.*($(basename Unmounted.java):$(site Unmounted.java pooled))\$" out || fail "$(cat out)"

@@ -119,10 +119,10 @@ hang() { # HOW WHERE
         sleep $seconds
         run 0 "$ORCA" report --json --findings "$TRACE"
         jq -r '.findings[0].text' out >text
-        ! grep -q '^No carrier is free' text || break
+        ! grep -q '^No carrier was free' text || break
     done
     kill -KILL "$jvm"
-    grep -qE '^No carrier is free: 2 pinned virtual threads keep all of them, [0-9.]+ s until the end; ' text || fail "$(cat text)"
+    grep -qE '^No carrier was free for the last [0-9.]+ s: 2 pinned virtual threads keep all of them; ' text || fail "$(cat text)"
     has text 'handler-0 waits for '
     has text 'handler-1 waits for '
 }
