@@ -56,6 +56,9 @@ int32_t nmethod_scope(const struct layout *l, const struct nmethod *nm, uintptr_
 /* The scopes of the nearest places that are described, before and after `pc`; 0 or -1 as above. */
 struct nmethod_near {
     int32_t before, after;
+    uintptr_t after_pc; /* 0: there is none */
+    bool all; /* the compiler described all of its code: what is before a place, up to the one
+               * before that, is as the place */
 };
 
 struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *nm, uintptr_t pc);
