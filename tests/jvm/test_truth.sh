@@ -160,7 +160,7 @@ test_leaves() {
     local ms all right
     for ms in 20 60 180; do # until there are enough, on a busy machine
         rm -f "$TRACE"
-        run 0 "$JAVA" "$(agent cpu=1ms)" -Xmx256m -Xbatch -XX:-UsePerfData -cp "$PROGRAMS" Paths "$ms" </dev/null
+        run 0 "$JAVA" "$(agent cpu=1ms)" -Xms128m -Xmx128m -XX:+AlwaysPreTouch -Xbatch -XX:-UsePerfData -cp "$PROGRAMS" Paths "$ms" </dev/null
         count_leaves out
         [ "$all" -lt 300 ] || break
     done
@@ -173,7 +173,7 @@ test_leaves_of_older_code() {
     local ms all right
     for ms in 20 60 180; do
         rm -f "$TRACE"
-        CLASSES=$PROGRAMS launch_told Paths -Xmx256m -Xbatch -- "$ms"
+        CLASSES=$PROGRAMS launch_told Paths -Xms128m -Xmx128m -XX:+AlwaysPreTouch -Xbatch -- "$ms"
         run 0 "$ORCA" attach "$jvm" --cpu 1ms -o "$TRACE"
         echo >&9
         exec 9>&-

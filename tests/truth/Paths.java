@@ -138,11 +138,12 @@ public class Paths {
         return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); //!
     }
 
-    static long sum(long by, long... all) {
-        long x = by;
+    static long sum(int times, long... all) {
+        long x = times;
         for (long a : all) //!
-            x = ((x ^ a) / by + (x << 3)) / (by + 2) / (by + 4) + a; //!
-        return x * 31 ^ x >>> 7; //!
+            for (int i = 0; i < times; i++) //!
+                x = x * 31 + (x >>> 7) + a; //!
+        return x;
     }
 
     static long steps;
@@ -188,8 +189,8 @@ public class Paths {
         });
         path("varargs", "Paths.sum", n -> {
             long x = n;
-            for (int i = 0; i < n / 100; i++)
-                x += sum(7 + (i & 1), x, i, n, x + 1, x + 2, x + 3, i + 1, i + 2, n + 1, n + 2);
+            for (int i = 0; i < n / 800; i++)
+                x += sum(200, x, i, n, x + 1);
             return x;
         });
         path("recursion", "Paths.fibonacci", n -> fibonacci(n < SIZE ? 11 : 19));
@@ -277,7 +278,7 @@ public class Paths {
                 x = Math.sin(x + i); //!
             return (long) (x * n);
         });
-        path("concat", here + "java.lang.String* java.lang.System.arraycopy java.lang.invoke.* jdk.internal.misc.Unsafe.*", n -> {
+        path("concat", here + "java.lang.String* java.lang.System.arraycopy java.lang.Long.* java.lang.invoke.* jdk.internal.*", n -> {
             long x = n;
             for (int i = 0; i < n / 1000; i++) //!
                 x += (text + x + text).length(); //!

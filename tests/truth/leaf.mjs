@@ -15,7 +15,8 @@ function* orcaSamples(command, file) {
     let sample;
     for (const line of run(command, 'events', '-s', '-k', 'cpu_sample', file).split('\n')) {
         const [, thread] = /^[\d.]+ (\S+) cpu_sample /.exec(line) ?? [];
-        const frame = /^ {4}at ([^[!]+)\((?:[^:]*:)?(\S+)\)$/.exec(line); // of C: library!function, of the JVM's own code: [name]
+        // of C: library!function or library+0x12, of the JVM's own code: [name]; a hidden class is Name+0x12.method
+        const frame = /^ {4}at ([^[!]+)(?<!\+0x[0-9a-f]+)\((?:[^:]*:)?(\S+)\)$/.exec(line);
         if (thread) {
             if (sample) yield sample;
             sample = {thread, near: false};

@@ -39,7 +39,7 @@ leaf_record() { # TOOL HOME COMPILERS FILES
     output=$(leaf_output "$1" "$4")
     mkfifo "$4.in" && : >"$4.truth"
     # shellcheck disable=SC2046 # words
-    timeout -k 5 $LIMIT "$2/bin/java" -Xmx256m $(compilers "$3") $(leaf_options "$1" "$output") -cp $work/classes Paths "${LEAF_MS:-60}" \
+    timeout -k 5 $LIMIT "$2/bin/java" -Xms128m -Xmx128m -XX:+AlwaysPreTouch $(compilers "$3") $(leaf_options "$1" "$output") -cp $work/classes Paths "${LEAF_MS:-80}" \
         <"$4.in" >"$4.truth" 2>"$4.err" &
     job=$!
     exec 8>"$4.in"
