@@ -45,8 +45,9 @@ static inline bool nmethod_is(const struct layout *l, uintptr_t blob, uintptr_t 
 
 /* How the place in a compiled frame is described. */
 enum pc_match {
-    PC_EXACT, /* a return address: by itself */
-    PC_NEAR,  /* not itself; its neighbours are */
+    PC_EXACT,       /* a return address: by itself */
+    PC_NEAR,        /* the return address of a leaf: not itself; its neighbours are */
+    PC_INTERRUPTED, /* as near, and no call: the instruction there is the next one */
 };
 
 /* Where the scope of a return address begins in the compressed scopes; 0: no scope; -1: the place

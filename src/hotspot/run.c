@@ -152,8 +152,10 @@ static enum step emit_all_near(struct run *r, const struct walk_frame *f, int32_
 
 /* A place that no description is for: C2's code between two calls, or after the call of a leaf.  Of
  * what is inlined there, that is believed in which the neighbours agree; in a loop, what its poll
- * says; of code that is described everywhere, the place that comes next. */
-static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc)
+ * says; of an instruction in code that is described everywhere, the place that comes next.  Calls
+ * of the JVM's own (of a monitor's slow path) may be of no bytecode, even there. */
+static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc,
+                           enum pc_match match)
 {
     enum { DEEP = 48 };
     struct walk_frame before[DEEP], after[DEEP];
@@ -163,7 +165,7 @@ static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc
     int32_t a = near.after > 0 ? nmethod_frames(r->l, nm, near.after, after, DEEP) : 0;
     b = b <= DEEP ? b : 0;
     a = a <= DEEP ? a : 0;
-    if (near.all && a > 0 && !certain)
+    if (near.all && match == PC_INTERRUPTED && a > 0 && !certain)
         return emit_all(r, after, a, pc, false);
     if (a <= 0 && b <= 0) {
         r->out->flags |= WALK_NEAR;
@@ -188,8 +190,8 @@ enum step run_emit_scopes(struct run *r, const struct nmethod *nm, uintptr_t pc,
 {
     if (nm->blob.native)
         return run_emit_method(r, nm, pc, -1);
-    if (match == PC_NEAR)
-        return emit_near(r, nm, pc);
+    if (match != PC_EXACT)
+        return emit_near(r, nm, pc, match);
     int32_t scope = nmethod_scope(r->l, nm, pc);
     if (scope < 0)
         return STEP_FAILED;
