@@ -1,7 +1,7 @@
 /* leaf_agent.c - which method runs, as AsyncGetCallTrace2 and HotSpot's AsyncGetCallTrace have it.
  *
- * A thread interrupts the newest Java thread every millisecond.  The handler asks both functions and
- * keeps the innermost Java frame of each; at VMDeath these are printed as lines
+ * A thread interrupts the newest Java thread every millisecond.  If that has run, the handler asks
+ * both functions and keeps the innermost Java frame of each; at VMDeath these are printed as lines
  *     leaf FUNCTION CLASS.METHOD LINE THREAD
  * with ? for a method where there was none, and -1 for a line.  Options: "out=FILE"; "places,"
  * before it: the compilers describe every place. */
@@ -57,10 +57,23 @@ static agct_frame by_agct(void *context)
     return t.n > 0 ? frames[0] : (agct_frame){0};
 }
 
+/* Not of threads that wait, for the compiler as well: the samplers beside go by processor time. */
+static bool has_run(void)
+{
+    static __thread long last __attribute__((tls_model("initial-exec")));
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    long now = t.tv_sec * 1000000000 + t.tv_nsec, before = last;
+    if (now - before < INTERVAL_NS / 2)
+        return false;
+    last = now;
+    return true;
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     (void)signal, (void)info;
-    unsigned i = name ? atomic_fetch_add(&n_leaves, 1) : LEAVES;
+    unsigned i = name && has_run() ? atomic_fetch_add(&n_leaves, 1) : LEAVES;
     if (i < LEAVES)
         leaves[i] = (struct leaf){name, {by_asgct2(context), by_agct(context)}};
 }
