@@ -86,7 +86,7 @@ enum {
 
 /* flags of cpu_sample and wall_sample */
 enum {
-    SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR, inlined ones are missing */
+    SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR; inlined ones may lack */
     SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
     SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
 };

@@ -113,7 +113,7 @@ static int interrupted_nmethod(struct run *r, const struct blob *b, struct curso
     else if (early && part != FRAME_WHOLE)
         s = run_emit_method(r, &nm, pc, b->native ? -1 : 0);
     else
-        s = run_emit_scopes(r, &nm, pc, PC_NEAR);
+        s = run_emit_scopes(r, &nm, pc, PC_INTERRUPTED);
     *c = caller;
     if (s != STEP_MORE)
         return s == STEP_END ? r->n : WALK_NOT_WALKABLE_JAVA;

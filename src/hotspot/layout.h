@@ -36,7 +36,7 @@ struct layout {
     /* methods */
     int32_t m_const, m_access, m_size, m_intrinsic;
     int32_t cm_constants, cm_flags, cm_code_size, cm_name, cm_signature, cm_idnum, cm_total,
-        cm_header;
+        cm_max_locals, cm_header;
     int32_t pool_holder, pool_cache, pool_length, pool_header, pool_source;
     int32_t klass_name, klass_loader_data, klass_constants;
     int32_t klass_method_ids; /* -1: not known */

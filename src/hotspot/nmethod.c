@@ -167,12 +167,6 @@ int32_t nmethod_scope(const struct layout *l, const struct nmethod *nm, uintptr_
     return scope >= 0 && pc_desc(l, nm, i, &found) && found == wanted ? scope : -1;
 }
 
-struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *nm, uintptr_t pc)
-{
-    size_t i = first_at(l, nm, offset_of(nm, pc) + 1);
-    return (struct nmethod_near){scope_at(l, nm, i - 1), scope_at(l, nm, i)};
-}
-
 /* --- scopes ----------------------------------------------------------------------------------- */
 
 /* HotSpot's UNSIGNED5: up to five bytes, all but the last at least `low_codes`.  JDK 20 took the
@@ -195,16 +189,17 @@ static bool read_unsigned5(const struct layout *l, const struct nmethod *nm, uin
     return true;
 }
 
-/* One scope: (offset of the caller's scope, method, bci + 1).  A caller's scope is written
- * first. */
+/* One scope: (offset of the caller's scope, method, bci + 1, where its locals are described, 0:
+ * nowhere).  A caller's scope is written first. */
 static bool read_scope(const struct layout *l, const struct nmethod *nm, uint32_t *scope,
-                       struct walk_frame *f)
+                       struct walk_frame *f, uint32_t *locals)
 {
     uintptr_t at = nm->scopes_begin + *scope;
     uint32_t caller, method, bci;
     if (at >= nm->scopes_end || !read_unsigned5(l, nm, &at, &caller) ||
         !read_unsigned5(l, nm, &at, &method) || !read_unsigned5(l, nm, &at, &bci) ||
-        caller >= *scope || method == 0 || bci > UINT16_MAX + 1u)
+        !read_unsigned5(l, nm, &at, locals) || caller >= *scope || method == 0 ||
+        bci > UINT16_MAX + 1u)
         return false;
     uintptr_t slot = nm->meta_begin + (method - 1) * sizeof(uintptr_t);
     if (slot >= nm->meta_end || !guarded_word(slot, &f->method) || !f->method)
@@ -221,10 +216,10 @@ static bool read_scope(const struct layout *l, const struct nmethod *nm, uint32_
 int32_t nmethod_frames(const struct layout *l, const struct nmethod *nm, int32_t scope,
                        struct walk_frame *out, int32_t max)
 {
-    uint32_t at = (uint32_t)scope;
+    uint32_t at = (uint32_t)scope, locals;
     for (int32_t n = 0; n < SCOPES_MAX; n++) {
         struct walk_frame f;
-        if (!read_scope(l, nm, &at, &f))
+        if (!read_scope(l, nm, &at, &f, &locals))
             return -1;
         if (n < max)
             out[n] = f;
@@ -232,4 +227,33 @@ int32_t nmethod_frames(const struct layout *l, const struct nmethod *nm, int32_t
             return f.method == nm->method ? n + 1 : -1;
     }
     return -1;
+}
+
+/* --- between two places ----------------------------------------------------------------------- */
+
+/* Whether nothing can be done there but to ask which bytecode it is.  The compilers describe the
+ * locals of a place that can be stopped at or deoptimized, dead ones too (PhaseOutput::
+ * Process_OopMap_Node in output.cpp, LinearScan::compute_debug_info_for_scope in
+ * c1_LinearScan.cpp), and none where only a profiler asks (NonSafepointEmitter, LIR_Assembler::
+ * record_non_safepoint_debug_info). */
+static bool is_for_profilers(const struct layout *l, const struct nmethod *nm, int32_t scope)
+{
+    uint32_t at = (uint32_t)scope, locals;
+    uint16_t max_locals;
+    uintptr_t constants;
+    struct walk_frame f;
+    return scope > 0 && l->cm_max_locals >= 0 && read_scope(l, nm, &at, &f, &locals) &&
+           locals == 0 && guarded_word(f.method + (uintptr_t)l->m_const, &constants) &&
+           guarded_u16(constants + (uintptr_t)l->cm_max_locals, &max_locals) && max_locals > 0;
+}
+
+struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *nm, uintptr_t pc)
+{
+    size_t i = first_at(l, nm, offset_of(nm, pc) + 1);
+    int32_t offset;
+    struct nmethod_near near = {.before = scope_at(l, nm, i - 1), .after = scope_at(l, nm, i)};
+    if (near.after > 0 && pc_desc(l, nm, i, &offset))
+        near.after_pc = nm->blob.code_begin + (uintptr_t)offset;
+    near.all = is_for_profilers(l, nm, near.after) || is_for_profilers(l, nm, near.before);
+    return near;
 }

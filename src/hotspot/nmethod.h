@@ -45,8 +45,9 @@ static inline bool nmethod_is(const struct layout *l, uintptr_t blob, uintptr_t 
 
 /* How the place in a compiled frame is described. */
 enum pc_match {
-    PC_EXACT, /* a return address: by itself */
-    PC_NEAR,  /* not itself; its neighbours are */
+    PC_EXACT,       /* a return address: by itself */
+    PC_NEAR,        /* the return address of a leaf: not itself; its neighbours are */
+    PC_INTERRUPTED, /* as near, and no call: the instruction there is the next one */
 };
 
 /* Where the scope of a return address begins in the compressed scopes; 0: no scope; -1: the place
@@ -56,6 +57,9 @@ int32_t nmethod_scope(const struct layout *l, const struct nmethod *nm, uintptr_
 /* The scopes of the nearest places that are described, before and after `pc`; 0 or -1 as above. */
 struct nmethod_near {
     int32_t before, after;
+    uintptr_t after_pc; /* 0: there is none */
+    bool all; /* the compiler described all of its code: what is before a place, up to the one
+               * before that, is as the place */
 };
 
 struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *nm, uintptr_t pc);

@@ -3,6 +3,7 @@
 #include "hotspot/chunk_x86_64.h"
 #include "hotspot/methods.h"
 #include "hotspot/native_x86_64.h"
+#include "hotspot/poll_x86_64.h"
 
 #include <stdatomic.h>
 
@@ -129,37 +130,52 @@ enum step run_emit_method(struct run *r, const struct nmethod *nm, uintptr_t pc,
     return run_emit(r, &f);
 }
 
-/* Where no description is: the innermost of them is somewhere near its bci. */
-static enum step emit_all_near(struct run *r, const struct walk_frame *f, int32_t n, uintptr_t pc)
+static enum step emit_all(struct run *r, const struct walk_frame *f, int32_t n, uintptr_t pc,
+                          bool near)
 {
     enum step step = STEP_MORE;
     for (int32_t i = 0; i < n && step == STEP_MORE; i++) {
         struct walk_frame one = f[i];
         one.pc = pc;
-        one.near = i == 0;
+        one.near = near && i == 0;
         step = run_emit(r, &one);
     }
     return step;
 }
 
+/* Where no description is: the innermost of them is somewhere near its bci. */
+static enum step emit_all_near(struct run *r, const struct walk_frame *f, int32_t n, uintptr_t pc)
+{
+    r->out->flags |= WALK_NEAR;
+    return emit_all(r, f, n, pc, true);
+}
+
 /* A place that no description is for: C2's code between two calls, or after the call of a leaf.  Of
- * what is inlined there, that is believed in which the neighbours agree. */
-static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc)
+ * what is inlined there, that is believed in which the neighbours agree; in a loop, what its poll
+ * says; of an instruction in code that is described everywhere, the place that comes next.  Calls
+ * of the JVM's own (of a monitor's slow path) may be of no bytecode, even there. */
+static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc,
+                           enum pc_match match)
 {
     enum { DEEP = 48 };
     struct walk_frame before[DEEP], after[DEEP];
-    r->out->flags |= WALK_NEAR;
+    bool certain = r->out->options & WALK_ONLY_CERTAIN;
     struct nmethod_near near = nmethod_near(r->l, nm, pc);
     int32_t b = near.before > 0 ? nmethod_frames(r->l, nm, near.before, before, DEEP) : 0;
     int32_t a = near.after > 0 ? nmethod_frames(r->l, nm, near.after, after, DEEP) : 0;
     b = b <= DEEP ? b : 0;
     a = a <= DEEP ? a : 0;
-    if (a <= 0 && b <= 0)
+    if (near.all && match == PC_INTERRUPTED && a > 0 && !certain)
+        return emit_all(r, after, a, pc, false);
+    if (a <= 0 && b <= 0) {
+        r->out->flags |= WALK_NEAR;
         return run_emit_method(r, nm, pc, -1);
-    if (r->out->options & WALK_GUESS_INLINED && a > 0)
+    }
+    bool in_loop = near.after_pc && poll_loop_has(&nm->blob, near.after_pc, pc);
+    if ((r->out->options & WALK_GUESS_INLINED || (in_loop && !certain)) && a > 0)
         return emit_all_near(r, after, a, pc);
     /* The outermost is the compiled method itself, whichever describes it. */
-    if (a <= 0 || b <= 0 || r->out->options & WALK_ONLY_CERTAIN)
+    if (a <= 0 || b <= 0 || certain)
         return emit_all_near(r, a > 0 ? after + a - 1 : before + b - 1, 1, pc);
     /* From the outermost on: the same method, called from the same place. */
     int32_t same = 1;
@@ -174,8 +190,8 @@ enum step run_emit_scopes(struct run *r, const struct nmethod *nm, uintptr_t pc,
 {
     if (nm->blob.native)
         return run_emit_method(r, nm, pc, -1);
-    if (match == PC_NEAR)
-        return emit_near(r, nm, pc);
+    if (match != PC_EXACT)
+        return emit_near(r, nm, pc, match);
     int32_t scope = nmethod_scope(r->l, nm, pc);
     if (scope < 0)
         return STEP_FAILED;

@@ -66,9 +66,9 @@ enum walk_error {
 const char *walk_error_text(int error);
 
 enum {
-    /* Options.  Where WALK_NEAR, the inlined methods are those in which the places before and after
-     * agree (one or two stacks in a hundred name a method that was not there), if an option does
-     * not say otherwise. */
+    /* Options.  Where WALK_NEAR, the inlined methods are those of the loop around the place, if that
+     * has a poll, else those in which the places before and after agree (one or two stacks in a
+     * hundred name a method that was not there), if an option does not say otherwise. */
     WALK_WITH_STUBS = 1,
     WALK_GUESS_INLINED = 2, /* those of the place after, as AsyncGetCallTrace has
                              * them: after a leaf's call often wrong */

@@ -160,15 +160,20 @@ test_code_that_is_older_than_the_attach() {
         events -k owner_stack
         run 0 "$ORCA" report --json "$TRACE"
         jq -c '[.findings[] | select(.resource.name == "OldCode") | .holders[0] | [.does, .at.method, .at.approximate, .line_from]] | unique' out >holder
-        { [ "$(cat holder)" != '[["computes","quote",true,null]]' ] || [ "$(matching 'at=OldCode\.quote\(.* near=1')" = 0 ]; } || break
+        { ! older_holder_is_right || [ "$(matching 'at=OldCode\.quote\(.* near=1')" = 0 ]; } || break
     done
     kill -KILL "$jvm"
     same "$(matching 'at=OldCode\.quote\(OldCode\.java\)')" 0
     at_least "$(matching "at=OldCode\.quote\(OldCode\.java:($(grep -n '// loop' "$ROOT/tests/jvm/OldCode.java" | cut -d: -f1 | paste -sd'|'))\) near=1")" 1 "owners in the loop"
-    same "$(cat holder)" '[["computes","quote",true,null]]'
+    older_holder_is_right || fail "the holder is $(cat holder)"
     run 0 "$ORCA" report --all --json "$TRACE"
     at_least "$(jq '[.owner_sites[] | select(.class == "OldCode" and .at.method == "quote" and .at.approximate)] | length' out)" 1 \
         "call sites of owners near a line"
     run 0 "$ORCA" report "$TRACE"
-    has out 'OldCode.quote (near OldCode.java:'
+    ! grep -q true holder || has out 'OldCode.quote (near OldCode.java:'
+}
+
+# Its line is near one where the code is the older one; JDK 17 and 21 compile it anew after an attach.
+older_holder_is_right() {
+    grep -qxE '\[\["computes","quote",(true|null),null\]\]' holder
 }

@@ -147,3 +147,48 @@ test_deadlocks() {
 test_counts_under_load() {
     asked Counts platform 10
 }
+
+# Of the samples on paths whose leaf is known: all, and those that name it, into "counts" by path.
+count_leaves() { # TRUTH
+    node "$ROOT/tests/truth/leaf.mjs" count orca "$1" "$TRACE" "$ORCA" >counts 2>count.err || fail "$(cat count.err)"
+    cat counts
+    read -r all right <<<"$(awk '{ all += $3; right += $4 } END { print all + 0, right + 0 }' counts)"
+}
+
+# Of each path, too: one kind of code of many would not be missed in the sum.
+leaves_are_right() {
+    at_least "$all" 300 "samples"
+    at_least $((right * 10)) $((all * 9)) "of $all samples, those that name the leaf, in tenths"
+    same "$(awk '$3 >= 10 && $4 * 10 < $3 * 7' counts)" ""
+}
+
+test_leaves() {
+    command -v node >/dev/null || skip "there is no node, which reads what Orca says"
+    local ms all right
+    for ms in 20 60 180; do # until there are enough, on a busy machine
+        rm -f "$TRACE"
+        run 0 "$JAVA" "$(agent cpu=1ms)" -Xms128m -Xmx128m -XX:+AlwaysPreTouch -Xbatch -XX:-UsePerfData -cp "$PROGRAMS" Paths "$ms" </dev/null
+        count_leaves out
+        [ "$all" -lt 300 ] || break
+    done
+    leaves_are_right
+}
+
+# Of code that was compiled before the attach calls and the polls of loops are described: loops have their methods, inlined ones too.
+test_leaves_of_older_code() {
+    command -v node >/dev/null || skip "there is no node, which reads what Orca says"
+    local ms all right
+    for ms in 20 60 180; do
+        rm -f "$TRACE"
+        CLASSES=$PROGRAMS launch_told Paths -Xms128m -Xmx128m -XX:+AlwaysPreTouch -Xbatch -- "$ms"
+        run 0 "$ORCA" attach "$jvm" --cpu 1ms -o "$TRACE"
+        echo >&9
+        exec 9>&-
+        wait "$jvm"
+        same $? 0
+        grep -E '^leaf (plain|loop|monomorphic|bimorphic|megamorphic|hidden|lambda|handle|switch|synchronized)' java.out >loops
+        count_leaves loops
+        [ "$all" -lt 300 ] || break
+    done
+    leaves_are_right
+}

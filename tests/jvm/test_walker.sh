@@ -31,10 +31,14 @@ walking() { # JVM-FLAG...
 }
 
 truth() { # JVM-FLAG...
+    truth_counted "$@"
+    at_most truth_wrong 0
+}
+
+truth_counted() { # JVM-FLAG...
     run_java signal=50 "$@" -- Truth "$MS" 3 "$LIBRARY"
     grep -v '^walk: ' out | head -n 60
     at_least truth_right 20
-    at_most truth_wrong 0
     [ $(($(value truth_near_wrong) * 20)) -le "$(value truth_near)" ] ||
         fail "$(value truth_near_wrong) of $(value truth_near) wrong between described places"
 }
@@ -68,6 +72,12 @@ test_truth() { truth -XX:+UseParallelGC; }
 test_truth_interpreted() { truth -Xint; }
 test_truth_c1() { truth -XX:TieredStopAtLevel=1; }
 test_truth_c2() { truth -XX:-TieredCompilation; }
+
+# Where the compilers describe every place, the next description is right, but for single instructions: one stack in 1,000.
+test_truth_described() {
+    truth_counted -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
+    [ $(($(value truth_wrong) * 100)) -le "$(value truth_right)" ] || fail "$(value truth_wrong) wrong, $(value truth_right) right"
+}
 
 # The caller has called the interpreter, by a stub of its own code; now the method is compiled.
 test_compiled_on_the_stack() {
