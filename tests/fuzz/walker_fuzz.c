@@ -109,6 +109,7 @@ static const struct layout common = {
     .cm_name = 34,
     .cm_signature = 36,
     .cm_idnum = 38,
+    .cm_max_locals = 40,
     .cm_total = 24,
     .cm_header = 48,
     .pool_holder = 24,
@@ -231,13 +232,16 @@ static uint32_t add_nmethod(uint32_t n, uint64_t method, uint64_t inlined, bool 
     memcpy(image + code, enter, sizeof enter);
     memcpy(image + code + 64, leave, sizeof leave);
     image[code + CALL_AT - 5] = 0xe8;
+    /* caller, method, bci + 1, locals: none */
     const uint8_t scopes[] = {0,
                               x,
                               (uint8_t)(1 + x),
                               (uint8_t)(6 + x),
+                              x,
                               (uint8_t)(1 + x),
                               (uint8_t)(2 + x),
-                              (uint8_t)(3 + x)};
+                              (uint8_t)(3 + x),
+                              x};
     uint32_t pcs = older ? info + 32 : info, data = older ? info + 16 : info + 48;
     uint32_t metadata = older ? info : info + 64;
     put64(metadata, method);
@@ -245,7 +249,7 @@ static uint32_t add_nmethod(uint32_t n, uint64_t method, uint64_t inlined, bool 
     memcpy(image + data, scopes, sizeof scopes);
     put32(pcs, (uint32_t)-1);
     put32(pcs + 16, CALL_AT);
-    put32(pcs + 20, 4);
+    put32(pcs + 20, 5);
     put32(pcs + 32, INT32_MAX);
     put64(at + 48, method);
     image[at + 57] = 4;

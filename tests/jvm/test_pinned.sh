@@ -115,12 +115,7 @@ hang() { # HOW WHERE
         wait_for 60 grep -q '^ready' java.out
         run 0 "$ORCA" attach "$jvm" -o "$TRACE"
     fi
-    for seconds in 2 4 8; do
-        sleep $seconds
-        run 0 "$ORCA" report --json --findings "$TRACE"
-        jq -r '.findings[0].text' out >text
-        ! grep -q '^No carrier was free' text || break
-    done
+    wait_for 60 eval "\"$ORCA\" report --json --findings \"$TRACE\" 2>report.err | jq -r '.findings[0].text' | tee text | grep -q '^No carrier was free'"
     kill -KILL "$jvm"
     grep -qE '^No carrier was free for the last [0-9.]+ s: 2 pinned virtual threads keep all of them; ' text || fail "$(cat text)"
     has text 'handler-0 waits for '
