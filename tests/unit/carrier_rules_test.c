@@ -83,7 +83,7 @@ static void hang(uint64_t end, bool one_runs)
     stack_id at = builder_stack(&b, LOCKED "shop.First.run:9"),
              pinned = builder_stack(&b, LOCKED "shop.Span.end:30 shop.Handler.run:9");
     builder_info(&b, "java.vm.version", "21.0.8+9-LTS");
-    builder_info(&b, "orca.events", "threads,parks,monitors");
+    builder_info(&b, "orca.events", "threads+parks+monitors");
     thread_id first = started("first", 0, 1);
     ADD(&b, STREAM + first.v, first, 10 * MS, park_enter, .lock = log, .stack = at);
     for (unsigned i = 0; i < 2; i++) {
@@ -95,6 +95,16 @@ static void hang(uint64_t end, bool one_runs)
     if (one_runs)
         started("other", 0, 40);
     analyzed_run(end);
+}
+
+static size_t n_of_rule(const char *rule)
+{
+    struct rule_finding *f;
+    size_t n, of = 0;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        of += strcmp(f[i].rule, rule) == 0;
+    return of;
 }
 
 Test(carrier_rules, pinned_threads_keep_all_carriers)
@@ -113,6 +123,49 @@ Test(carrier_rules, pinned_threads_keep_all_carriers)
         "first-0 was unparked by ann for java.util.concurrent.locks.ReentrantLock and waits for a "
         "carrier, 3.00 s; try: use a ReentrantLock instead of synchronized, or JDK 24 or later";
     cr_expect_str_eq(f->text, expected);
+    cr_expect_eq(n_of_rule("pinned"), 1, "the card has the place that pins");
+}
+
+/* Attached to when it hangs already: the JVM tells no frame, and nobody is unparked.  In Object.wait
+ * the scheduler adds a carrier for one that is kept. */
+static const char *hung_before(const char *carriers, bool second_waits)
+{
+    lock_id log = builder_lock(
+        &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;"));
+    stack_id at = builder_stack(&b, LOCKED "shop.Span.end:30 shop.Handler.run:9");
+    builder_info(&b, "java.vm.version", "21.0.8+9-LTS");
+    builder_info(&b, "orca.events", "threads+parks+monitors+waits");
+    builder_info(&b, "orca.carriers", carriers);
+    for (unsigned i = 0; i < 2; i++) {
+        thread_id v = started("handler", i, 20);
+        if (i && second_waits) {
+            ADD(&b, STREAM + v.v, v, 30 * MS, wait_enter, .lock = log, .stack = at);
+            continue;
+        }
+        ADD(&b, STREAM + v.v, v, 30 * MS, park_enter, .lock = log, .stack = at);
+        ADD(&b, STREAM + v.v, v, 30 * MS + 1, pinned, .stack = at, .frame = PINNED_FRAME_UNKNOWN);
+    }
+    analyzed_run(4000ull * MS);
+    return finding_of("pinned")->text;
+}
+
+Test(carrier_rules, as_many_are_kept_as_the_scheduler_makes)
+{
+    static const char expected[] =
+        "No carrier was free for the last 3.97 s: 2 pinned virtual threads keep all of them; "
+        "handler-0 waits for java.util.concurrent.locks.ReentrantLock, pinned at Log.write "
+        "(Log.java:5), inside a synchronized block; ";
+    const char *text = hung_before("2", false);
+    cr_expect_eq(strncmp(text, expected, sizeof expected - 1), 0, "%s", text);
+    cr_expect_not_null(strstr(text, "; no other virtual thread can run; try: use a ReentrantLock"));
+}
+
+Test(carrier_rules, a_carrier_is_left)
+{
+    cr_expect_null(strstr(hung_before("3", false), "No carrier"));
+    analyzed_end();
+    analyzed_begin();
+    cr_expect_null(strstr(hung_before("2", true), "No carrier"));
 }
 
 /* Shorter than a second, and beside one that runs. */
