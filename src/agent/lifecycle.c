@@ -96,16 +96,22 @@ static long processors(void)
     return n ? n : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* Of the process, or of its container where that has fewer. */
+static uint64_t processors_of_jvm(void)
+{
+    jint n = 0;
+    if ((*agent.jvmti)->GetAvailableProcessors(agent.jvmti, &n) != JVMTI_ERROR_NONE || n < 1)
+        return 1;
+    return (uint64_t)n;
+}
+
 /* How many carriers the JDK's scheduler of virtual threads makes. */
 static uint64_t carriers(void)
 {
-    const char *const property = "jdk.virtualThreadScheduler.parallelism";
     char value[32];
-    jvm_property(property, value, sizeof value);
+    jvm_property("jdk.virtualThreadScheduler.parallelism", value, sizeof value);
     uint64_t set = strtoul(value, NULL, 10);
-    /* an int: the low half of the word */
-    int32_t active = (int32_t)vmstructs_number(agent.vmstructs, "ActiveProcessorCount", 0);
-    return set ? set : max_u64((uint64_t)processors(), active > 0 ? (uint64_t)active : 0);
+    return set ? set : processors_of_jvm();
 }
 
 static void put_infos(void)
@@ -186,15 +192,6 @@ static void tick(uint64_t now, uint64_t events)
 {
     sums_tick(now, events);
     safepoints_tick(now);
-}
-
-/* Of the process, or of its container where that has fewer. */
-static uint64_t processors_of_jvm(void)
-{
-    jint n = 0;
-    if ((*agent.jvmti)->GetAvailableProcessors(agent.jvmti, &n) != JVMTI_ERROR_NONE || n < 1)
-        return 1;
-    return (uint64_t)n;
 }
 
 static int open_recorder(struct err *err)

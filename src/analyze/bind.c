@@ -221,8 +221,8 @@ static bool end_interrupted(struct binder *b, uint32_t thread, struct span *s)
 
 /* HotSpot reports the end of Object.wait before the thread has reacquired its monitor, and others
  * may own the monitor in between.  Whether it is open if such a claimer owned it before `until`,
- * when `thread` got it.  It is no longer open once the claimer has done something else, or after
- * BIND_CLAIM_NS. */
+ * when `thread` got it.  It stays open until the claimer has done something else, for
+ * BIND_CLAIM_NS at most. */
 static bool is_claimed(const struct binder *b, struct lock_now *k, uint32_t thread, uint64_t until)
 {
     if (!k->claimer || k->claimer == thread || b->holds)

@@ -20,7 +20,7 @@ struct give {
     uint64_t time;
     stack_id stack;
     uint32_t helper; /* a thread that had the thing from `time` on, */
-    uint64_t given;  /* until then; 0: there is no helper */
+    uint64_t given;  /* until then; 0: no helper */
 };
 
 enum {

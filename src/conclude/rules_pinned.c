@@ -250,13 +250,14 @@ static const char *const how_words[] = {[PINS_NATIVE] = "",
                                         [PINS_BEFORE] = ", inside a synchronized block",
                                         [PINS_UNKNOWN] = ", called by the JVM"};
 
+#define NO_MONITOR "use a ReentrantLock instead of synchronized, or JDK 24 or later"
+
 static void say_try(struct rule_finding *f, const struct pinned *p)
 {
-    static const char *const tries[] = {
-        [PINS_INIT] = "do this outside the static initialiser",
-        [PINS_MONITOR] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
-        [PINS_BY_WAITING] = "use a ReentrantLock instead of synchronized, or JDK 24 or later",
-        [PINS_BEFORE] = "use a ReentrantLock instead of synchronized, or JDK 24 or later"};
+    static const char *const tries[] = {[PINS_INIT] = "do this outside the static initialiser",
+                                        [PINS_MONITOR] = NO_MONITOR,
+                                        [PINS_BY_WAITING] = NO_MONITOR,
+                                        [PINS_BEFORE] = NO_MONITOR};
     if (p->how >= ARRAY_LEN(tries) || !tries[p->how])
         return;
     rule_line(f, CARD_TRY);

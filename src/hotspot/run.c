@@ -171,8 +171,8 @@ static enum step emit_near(struct run *r, const struct nmethod *nm, uintptr_t pc
         r->out->flags |= WALK_NEAR;
         return run_emit_method(r, nm, pc, -1);
     }
-    bool in_loop = near.after_pc && poll_loop_has(&nm->blob, near.after_pc, pc);
-    if ((r->out->options & WALK_GUESS_INLINED || (in_loop && !certain)) && a > 0)
+    if (a > 0 && (r->out->options & WALK_GUESS_INLINED ||
+                  (!certain && near.after_pc && poll_loop_has(&nm->blob, near.after_pc, pc))))
         return emit_all_near(r, after, a, pc);
     /* The outermost is the compiled method itself, whichever describes it. */
     if (a <= 0 || b <= 0 || certain)

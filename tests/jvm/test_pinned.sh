@@ -98,7 +98,7 @@ test_starved_by_monitors() {
     starved monitor
 }
 
-# The hang that stopped servers on JDK 21: recorded from the start, or attached to when nothing moves any more.
+# The hang that stopped servers on JDK 21: recorded from the start, or attached to when nothing moves.
 hang() { # HOW WHERE
     local how=$1
     local vm=(-Xmx64m -Djdk.reflect.useNativeAccessorOnly=true -Djdk.virtualThreadScheduler.parallelism=2

@@ -526,7 +526,7 @@ final class Query {
         for (MonitorInfo m : t.entered()) {
             next().add("{").key("class").text(m.getClassName()).key("hash").text(hash(m.getIdentityHashCode()));
             key("kind").text("monitor");
-            if (m.getLockedStackFrame() != null) // entered in no Java frame: by JNI, or by a virtual thread's
+            if (m.getLockedStackFrame() != null) // else by JNI, or in a frame of the virtual thread
                 key("taken_at").frame(m.getLockedStackFrame());
             add("}");
         }

@@ -15,7 +15,7 @@ final class QueryThread {
     final Thread.State state;
     final StackTraceElement[] stack;
     final MonitorInfo[] monitors; // that it has entered, as far as it was looked at by itself
-    MonitorInfo[] byCarrier = new MonitorInfo[0]; // JDK 21 to 23: or as far as management says it of its carrier
+    MonitorInfo[] byCarrier = new MonitorInfo[0]; // or as far as management says it of its carrier
     LockInfo waitsFor; // null: for none
     Object blocker; // that object, of one that was looked at by itself; else null
     long ownerId = -1; // of waitsFor
@@ -40,7 +40,7 @@ final class QueryThread {
     }
 
     /**
-     * JDK 21 to 23: to management, who runs a virtual thread waits for it, as for a lock that the virtual thread owns.
+     * Since JDK 21: to management, who runs a virtual thread waits for it, as for a lock that the virtual thread owns.
      */
     static boolean carries(ThreadInfo t) {
         return t.getLockInfo() != null && t.getLockInfo().getClassName().equals("java.lang.VirtualThread")
@@ -95,6 +95,7 @@ final class QueryThread {
         return stack.length > 0 ? stack[0] : new StackTraceElement("?", "?", null, -1);
     }
 
+    /** The monitors that it is known to have entered. */
     MonitorInfo[] entered() {
         return monitors.length > 0 ? monitors : byCarrier;
     }
