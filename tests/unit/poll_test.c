@@ -99,6 +99,13 @@ Test(poll, unknown_instruction)
     cr_assert_not(has(loop, sizeof loop, POLL - 1));
 }
 
+/* test [r10], eax; test eax, a number whose bytes would be a jump back */
+Test(poll, number_that_looks_like_a_jump)
+{
+    const uint8_t other[] = {0x41, 0x85, 0x02, 0xf7, 0xc0, 0x7c, 0x90, 0x00, 0x00};
+    cr_assert_not(has(other, sizeof other, POLL - 1));
+}
+
 Test(poll, no_jump_before_the_end)
 {
     const uint8_t poll[] = {0x85, 0x00};
