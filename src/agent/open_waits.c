@@ -1,6 +1,7 @@
 #include "agent/open_waits.h"
 
 #include "agent/jvmti21.h"
+#include "agent/lacks.h"
 #include "agent/locks.h"
 #include "agent/natives.h"
 #include "agent/on_park.h"
@@ -273,12 +274,15 @@ void open_waits_owner(uint64_t tid, uint64_t owner)
 }
 
 /* Such a thread is asked for one by one. */
-static void look_at_virtual(JNIEnv *jni, bool any)
+static void look_at_virtual(JNIEnv *jni, bool any, const char *question)
 {
     enum { MOST = 2000 };
     struct err ignored;
-    if (any && agent.virtual_threads)
-        query_virtual_waits(jni, MOST, &ignored);
+    int left_out = any && agent.virtual_threads ? query_virtual_waits(jni, MOST, &ignored) : 0;
+    if (left_out > 0)
+        lacks_note("of %d virtual threads Orca asked %d, blocked ones first, what they %s: of the "
+                   "others it is unknown",
+                   MOST + left_out, MOST, question);
 }
 
 /* --- platform threads ------------------------------------------------------------------------- */
@@ -317,7 +321,7 @@ void open_waits_found(JNIEnv *jni, struct os_thread *self, const jvmtiStackInfo 
     buf_init(&told.owners);
     bool any = is_wanted(EV_monitor_contended_enter) || is_wanted(EV_park_enter) ||
                is_wanted(EV_wait_enter) || is_wanted(EV_sleep_enter);
-    look_at_virtual(jni, any && agent.attached);
+    look_at_virtual(jni, any && agent.attached, "had waited for before the attach");
     size_t by_itself = found.len / sizeof(struct found);
     ask(jni, all, n);
     /* First those of the moment when it was asked: a thread's events are in the order of time. */
@@ -467,7 +471,8 @@ void open_waits_end(JNIEnv *jni, struct os_thread *self, const struct map *waiti
     map_init(&end.seen);
     sums_flush(true);
     at_end = clock_mono_ns();
-    look_at_virtual(jni, sums_were_made() && sums_timed_since((thread_id){0}));
+    look_at_virtual(jni, sums_were_made() && sums_timed_since((thread_id){0}),
+                    "wait for at the end");
     at_end = 0;
     put_noted(self);
     buf_fini(&placed);

@@ -445,10 +445,9 @@ int query_virtual_waits(JNIEnv *jni, jint most, struct err *err)
     jclass c;
     if ((*jni)->PushLocalFrame(jni, REFERENCES) < 0)
         return say_thrown(jni, err);
-    jmethodID m = method(jni, &c, "virtualWaits", "(I)V");
-    if (m)
-        (*jni)->CallStaticVoidMethod(jni, c, m, most);
-    int rc = m && !(*jni)->ExceptionCheck(jni) ? 0 : say_thrown(jni, err);
+    jmethodID m = method(jni, &c, "virtualWaits", "(I)I");
+    int left_out = m ? (*jni)->CallStaticIntMethod(jni, c, m, most) : 0;
+    int rc = m && !(*jni)->ExceptionCheck(jni) ? left_out : say_thrown(jni, err);
     (*jni)->PopLocalFrame(jni, NULL);
     return rc;
 }

@@ -15,8 +15,9 @@ int query_run(JNIEnv *jni, const char *text, struct buf *reply, struct err *err)
  * CLASS" for each that does; HASH in hex, OWNER a Thread.getId() or -1.  -ENOTSUP as above. */
 int query_waits(JNIEnv *jni, const jlong *ids, jint n, struct buf *lines, struct err *err);
 
-/* Have open_waits_virtual and open_waits_owner called for virtual threads that wait, if there are
- * no more than `most` virtual threads (JDK 25).  -ENOTSUP as above. */
+/* Have open_waits_virtual and open_waits_owner called for virtual threads that wait (JDK 21 to 23,
+ * 25 and later): of more than `most` virtual threads those that may be stuck are looked at.  Returns
+ * how many are not.  -ENOTSUP as above. */
 int query_virtual_waits(JNIEnv *jni, jint most, struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
  *                               and the other (mixed), or monitors with every other one pinned (pinned) or with v-1 a
  *                               platform thread (platform); "behind" blocks on
  *                               a lock of v-0; "pooled", of an executor, waits for a latch. Prints "ready", stays.
+ *   Unmounted circle N KIND M   first M virtual threads begin that park for nothing
  *   Unmounted straight N        the same threads without a circle: the last one sleeps; "beside", a platform thread, blocks on the lock of v-0,
  *                               too; prints "ready", stays */
 import java.io.IOException;
@@ -321,6 +322,17 @@ public class Unmounted {
 
     /* --- circles -------------------------------------------------------------------------------- */
 
+    static void crowd(int n) throws Exception {
+        CountDownLatch all = new CountDownLatch(n);
+        for (int i = 0; i < n; i++)
+            virtual("crowd-" + i, () -> {
+                all.countDown();
+                while (true)
+                    LockSupport.park();
+            });
+        all.await();
+    }
+
     static void circle(int n, String kind, boolean closed) throws Exception {
         Object[] monitors = new Object[n];
         ReentrantLock[] locks = new ReentrantLock[n];
@@ -437,7 +449,10 @@ public class Unmounted {
                 after(i);
         }
         case "storm" -> storm(n, Long.parseLong(args[2]));
-        case "circle" -> circle(n, args[2], true);
+        case "circle" -> {
+            crowd(args.length > 3 ? Integer.parseInt(args[3]) : 0);
+            circle(n, args[2], true);
+        }
         case "straight" -> circle(n, "monitor", false);
         default -> throw new IllegalArgumentException(args[0]);
         }

@@ -18,7 +18,7 @@ attach_to() { # N KIND JVM-OPTION...
     local n=$1 kind=$2
     shift 2
     rm -f "$TRACE"
-    begin "$@" Unmounted circle "$n" "$kind"
+    begin "$@" Unmounted circle "$n" "$kind" "${crowd:-0}"
     run 0 "$ORCA" attach "$jvm" -o "$TRACE"
     live_circle "$n"
     run 0 "$ORCA" detach "$jvm"
@@ -37,6 +37,18 @@ test_attach_to_deadlock() {
     attach_to 4 mixed -XX:+UseZGC
     attach_to 10 pinned -XX:+UseSerialGC
     attach_to 3 platform -XX:+UseSerialGC
+}
+
+# More than the attach asks: those that are stuck come first, and the rest is said to be unknown.
+test_attach_to_deadlock_in_a_crowd() {
+    local crowd=2500
+    for kind in monitor lock; do
+        attach_to 3 $kind -XX:+UseSerialGC
+        "$ORCA" report "$TRACE" >text
+        tr -s ' \n' ' ' <text | grep -q "LACKING of 25[0-9]* virtual threads Orca asked 2000, blocked ones first, what they had waited for before the attach: of the others it is unknown" ||
+            fail "$(head -n 20 text)"
+        same "$("$ORCA" events -k wait_found "$TRACE" | grep -c ' crowd-[0-9]* ')" $((2000 - 3 - 1))
+    done
 }
 
 # A virtual thread is found at the object, a platform thread at its hash: one lock, and one finding.

@@ -205,7 +205,7 @@ final class Query {
     }
 
     /** All threads, and the owners of what they wait for where another one was seen to hold it. */
-    private List<QueryThread> all() {
+    private List<QueryThread> all(int mostVirtual) {
         List<QueryThread> all = new ArrayList<>();
         Map<Long, ThreadInfo> seen = new HashMap<>();
         ThreadInfo[] dump = platform();
@@ -214,7 +214,7 @@ final class Query {
         for (ThreadInfo t : dump)
             all.add(asItIs(ofCarried(t, seen, false)));
         int platform = all.size(), java = Runtime.version().feature();
-        virtualLeftOut = QueryVirtual.addTo(all);
+        virtualLeftOut = QueryVirtual.addTo(all, mostVirtual);
         Map<Long, MonitorInfo[]> byCarrier = new HashMap<>();
         for (ThreadInfo t : dump)
             if (QueryThread.carries(t))
@@ -269,13 +269,14 @@ final class Query {
     /**
      * Reports each virtual thread that waits, and each platform thread that a virtual one blocks. First
      * who holds is looked at again, then who waits: if neither has moved since it was listed, the one waited
-     * while the other held. With more threads than `most` it reports nothing: each look takes time.
+     * while the other held. Each look takes time: of more virtual threads than `most` those that may be stuck
+     * are looked at. Returns how many are left out.
      */
-    static void virtualWaits(int most) {
-        int n = QueryVirtual.count();
-        if (n == 0 || n > most)
-            return;
-        List<QueryThread> all = new Query().all();
+    static int virtualWaits(int most) {
+        if (!QueryVirtual.any())
+            return 0;
+        Query q = new Query();
+        List<QueryThread> all = q.all(most);
         Map<Long, QueryThread> byId = new HashMap<>();
         for (QueryThread t : all)
             byId.put(t.id, t);
@@ -295,6 +296,7 @@ final class Query {
             else if (holds)
                 owned(t.id, t.ownerId);
         }
+        return q.virtualLeftOut;
     }
 
     private static QueryLock find(Map<String, QueryLock> locks, LockInfo info, boolean monitor) {
@@ -470,7 +472,7 @@ final class Query {
     /** Who holds and who waits now; locks that nobody waits for only when `held`. */
     static String locks(boolean held) {
         Query q = new Query();
-        List<QueryThread> threads = q.all();
+        List<QueryThread> threads = q.all(QueryVirtual.MOST);
         for (QueryThread t : threads)
             if (t.waitsFor != null || t.entered().length > 0)
                 q.learnFiles(t);
@@ -540,7 +542,7 @@ final class Query {
     /** Every thread of this name or number. */
     static String thread(String name) {
         Query q = new Query();
-        List<QueryThread> threads = q.all();
+        List<QueryThread> threads = q.all(QueryVirtual.MOST);
         q.add("{").key("threads").add("[");
         for (QueryThread t : threads)
             if (isMeant(t, name)) {

@@ -53,9 +53,8 @@ final class QueryVirtual {
             collect(c, found, depth - 1);
     }
 
-    /** How many there are. */
-    static int count() {
-        return threads().size();
+    static boolean any() {
+        return !threads().isEmpty();
     }
 
     private static List<Thread> threads() {
@@ -63,7 +62,7 @@ final class QueryVirtual {
         try {
             collect(call(CONTAINER + "s", null, "root", "()L" + CONTAINER + ";", null, 0), found, 64);
         } catch (LinkageError | UnsupportedOperationException e) {
-            return found;
+            return found; // as far as they were found
         }
         return found;
     }
@@ -186,27 +185,49 @@ final class QueryVirtual {
         return q;
     }
 
-    /** Adds the virtual threads; returns how many there are beyond those. */
-    static int addTo(List<QueryThread> all) {
-        List<Thread> threads = threads();
-        for (int i = 0; i < threads.size() && i < MOST; i++) {
-            QueryThread q = look(threads.get(i));
+    /** Where others may be stuck behind a thread, from 0: it is blocked, parked for a lock that has an owner, waits otherwise, runs. */
+    private static int rank(Thread t) {
+        Thread.State state = t.getState();
+        if (state == Thread.State.BLOCKED)
+            return 0;
+        if (!waits(state))
+            return 3;
+        return ownerOf(LockSupport.getBlocker(t)) != null ? 1 : 2;
+    }
+
+    /** Of more threads than `most` those of the lowest ranks. */
+    private static List<Thread> choose(List<Thread> threads, int most) {
+        if (threads.size() <= most)
+            return threads;
+        List<List<Thread>> byRank = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        for (Thread t : threads)
+            byRank.get(rank(t)).add(t);
+        List<Thread> chosen = new ArrayList<>();
+        for (List<Thread> some : byRank)
+            chosen.addAll(some.subList(0, Math.min(some.size(), most - chosen.size())));
+        return chosen;
+    }
+
+    /** Adds the virtual threads, or of more than `most` those that may be stuck; returns how many are left out. */
+    static int addTo(List<QueryThread> all, int most) {
+        List<Thread> threads = threads(), chosen = choose(threads, most);
+        for (Thread t : chosen) {
+            QueryThread q = look(t);
             if (q != null)
                 all.add(q);
         }
-        return Math.max(0, threads.size() - MOST);
+        return threads.size() - chosen.size();
     }
 
     /** The virtual threads that own this object's monitor (how 0), block on it (1), or wait in its wait() (2). */
     static List<Thread> of(Object o, int how) {
         List<Thread> found = new ArrayList<>();
-        List<Thread> threads = threads();
-        for (int i = 0; i < threads.size() && i < MOST; i++) {
-            QueryThread q = look(threads.get(i));
+        for (Thread t : choose(threads(), MOST)) {
+            QueryThread q = look(t);
             boolean waits = q != null && q.waitsFor != null && QueryThread.key(q.waitsFor).equals(QueryThread.key(info(o)));
             if (q != null && (how == 0 ? q.holds(info(o))
                     : waits && q.how().equals(how == 1 ? "blocked" : "waiting")))
-                found.add(threads.get(i));
+                found.add(t);
         }
         return found;
     }
