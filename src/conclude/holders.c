@@ -85,7 +85,11 @@ static int take_handed(void *self, struct resource *r, const struct resource_wai
     h->waits[w->thread] = true;
     const struct act *act = w->again ? NULL : span_wake_act(&a->timeline, w->span);
     if (act && act->time >= w->from && act->time < w->to && !resource_waits_again(a, w)) {
+        uint64_t end = span_end(&a->timeline, w->span);
+        bool late =
+            pins_ready_since(&a->decoded.pins, &a->timeline, &a->threads, w->thread, w->span) < end;
         r->handed += w->to - act->time;
+        r->late += late ? w->to - act->time : 0;
         r->n_handed++;
     }
     return 0;

@@ -149,7 +149,8 @@ struct resource {
     uint64_t held;     /* ns of which it is known who had it while others waited */
     uint64_t wanted;   /* locks: ns in which it was waited for; `held` is of it */
     uint64_t handed;   /* locks: ns between giving one and the end of the wait of who got it, */
-    uint64_t n_handed; /* summed over this number of waits */
+    uint64_t n_handed; /* summed over this number of waits; of `handed`, */
+    uint64_t late;     /* virtual threads that got one waited for a carrier */
     uint64_t looks;    /* samples, or owners that were asked, behind what is not recorded */
     uint32_t
         at_once;    /* things: how many were had at a time at most, as far as is known; answers: how
@@ -272,5 +273,13 @@ static inline bool resource_is_once(const struct resource *r)
 
 /* What the share of a resource's waits is in the time of those who wait, in thousandths. */
 unsigned resource_permille(const struct resource *r);
+
+/* Locks: most of the time that one is wanted it is free, and on its way to the thread that was woken
+ * for it.  Many such hand-offs are a convoy.  late: woken threads have no carrier. */
+bool resource_is_handed(const struct resource *r);
+bool resource_is_late(const struct resource *r);
+
+/* Who is woken for it gets it, however late it comes. */
+bool resource_is_fair(const struct resource *r, const struct analysis *a);
 
 #endif

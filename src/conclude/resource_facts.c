@@ -7,8 +7,11 @@
 #include "conclude/resource_field.h"
 #include "conclude/resource_finder.h"
 #include "conclude/resource_names.h"
+#include "conclude/thread_pools.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- where in the program --------------------------------------------------------------------- */
 
@@ -151,38 +154,148 @@ int finder_find_strays(struct finder *f)
 
 /* --- the time of those who wait --------------------------------------------------------------- */
 
-/* Time in which a thread had nothing to do: it waited, no other thread blocked it, and it had asked
- * for nothing.  After a stop there is nothing to do. */
+enum {
+    POOLS = 64, /* of brief threads; those beyond count one by one */
+    BRIEF_PART =
+        10, /* threads that are known for less than this part of the recording are brief: */
+    BRIEF_LEAST = 20 /* they serve a request, and then others of their pool do */
+};
+
+struct bases {
+    uint64_t *busy; /* [n_lines] ns */
+    uint32_t *pool; /* [n_lines]: 1 + index of a brief thread's pool; 0: it counts by itself */
+    struct thread_pool pools[POOLS + 1];
+    size_t n_pools;
+    uint64_t pool_busy[POOLS + 1];
+    struct map counted; /* 1 + index of a resource, pool: its time is in the resource's base */
+};
+
+/* What the time in a context is to those who count how busy threads are. */
+enum { SPENT_BUSY, SPENT_IDLE, SPENT_UNKNOWN };
+
+struct spent {
+    uint64_t idle;    /* ns in which it had nothing to do: it waited, no other thread blocked it, */
+    uint64_t unknown; /* and it had asked for nothing; in which its state is unknown */
+};
+
+/* Until `end`: after a stop there is nothing to do. */
+static struct spent spent_by(const struct finder *f, uint32_t thread, const uint8_t *in,
+                             uint64_t end)
+{
+    const struct timeline *tl = &f->a->timeline;
+    const struct run *r = &tl->lines[thread].spans;
+    struct spent t = {0};
+    for (uint32_t i = 0, n; i < r->n; i += n) {
+        const struct span *v = run_stretch(r, sizeof *v, i, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            uint64_t to = min_u64(span_waited_until(tl, &v[k]), max_u64(end, v[k].start));
+            if (in[v[k].context])
+                *(in[v[k].context] == SPENT_IDLE ? &t.idle : &t.unknown) += to - v[k].start;
+        }
+    }
+    return t;
+}
+
+static void count_busy(struct bases *b, const struct finder *f, const uint8_t *in)
+{
+    const struct analysis *a = f->a;
+    uint64_t length = a->window.to - a->window.from;
+    for (uint32_t thread = 1; thread < a->timeline.n_lines && thread < a->threads.n; thread++) {
+        const struct thread_stats *s = &a->threads.v[thread];
+        uint64_t end = min_u64(s->to, stop_time(&a->stop));
+        uint64_t life = end > s->from ? end - s->from : 0;
+        struct spent t = spent_by(f, thread, in, end);
+        uint64_t known = life - min_u64(t.unknown, life);
+        b->busy[thread] = known - min_u64(t.idle, known);
+        if (BRIEF_PART * known >= length)
+            continue;
+        struct thread_pool *p = thread_pool_of(b->pools, POOLS + 1, &b->n_pools, a, thread);
+        size_t at = (size_t)(p - b->pools);
+        if (at == POOLS)
+            continue;
+        b->pool[thread] = (uint32_t)at + 1;
+        b->pool_busy[at] += b->busy[thread];
+        p->threads++;
+    }
+}
+
+/* Who serves a request and ends stands for its pool: else the one request of many that waited would
+ * have done nothing else. */
+static int add_base(struct bases *b, struct finder *f, uint32_t of, uint32_t thread)
+{
+    uint32_t pool = b->pool[thread];
+    if (!pool || b->pools[pool - 1].threads < BRIEF_LEAST) {
+        f->out->v[of - 1].base += b->busy[thread];
+        return 0;
+    }
+    uint64_t *counted = map_put(&b->counted, (uint64_t)of << 32 | pool);
+    if (!counted)
+        return -ENOMEM;
+    if (!*counted)
+        f->out->v[of - 1].base += b->pool_busy[pool - 1];
+    *counted = 1;
+    return 0;
+}
+
 int finder_find_bases(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
-    uint64_t *busy = calloc(tl->n_lines + 1, sizeof *busy);
-    bool *nothing = calloc((size_t)tl->contexts.n + 1, sizeof *nothing); /* of contexts */
-    int rc = busy && nothing ? 0 : -ENOMEM;
-    for (uint32_t i = 1; i < tl->contexts.n && rc == 0; i++)
-        nothing[i] = timeline_context(tl, i)->what == STATE_UNKNOWN || wait_is_for_work(f->a, i);
-    for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
-        const struct thread_stats *s = &f->a->threads.v[thread];
-        uint64_t idle = 0, end = min_u64(s->to, stop_time(&f->a->stop));
-        uint64_t life = end > s->from ? end - s->from : 0;
-        const struct run *r = &tl->lines[thread].spans;
-        for (uint32_t i = 0, n; i < r->n; i += n) {
-            const struct span *v = run_stretch(r, sizeof *v, i, &n);
-            for (uint32_t k = 0; k < n; k++)
-                if (nothing[v[k].context])
-                    idle += min_u64(span_waited_until(tl, &v[k]), max_u64(end, v[k].start)) -
-                            v[k].start;
-        }
-        busy[thread] = life > idle ? life - idle : 0;
+    struct bases *b = calloc(1, sizeof *b);
+    uint8_t *in = calloc((size_t)tl->contexts.n + 1, 1); /* [contexts.n] */
+    int rc = b && in ? 0 : -ENOMEM;
+    if (rc == 0) {
+        map_init(&b->counted);
+        b->busy = calloc(tl->n_lines + 1, sizeof *b->busy);
+        b->pool = calloc(tl->n_lines + 1, sizeof *b->pool);
+        rc = b->busy && b->pool ? 0 : -ENOMEM;
     }
+    for (uint32_t i = 1; i < tl->contexts.n && rc == 0; i++)
+        in[i] = timeline_context(tl, i)->what == STATE_UNKNOWN ? SPENT_UNKNOWN
+                : wait_is_for_work(f->a, i)                    ? SPENT_IDLE
+                                                               : SPENT_BUSY;
+    if (rc == 0)
+        count_busy(b, f, in);
     for (size_t i = 0; i < f->members.cap && rc == 0; i++) {
         const struct map_slot *s = &f->members.slots[i];
         if (s->used)
-            f->out->v[(s->key >> 32) - 1].base += busy[(uint32_t)s->key];
+            rc = add_base(b, f, (uint32_t)(s->key >> 32), (uint32_t)s->key);
     }
-    free(busy);
-    free(nothing);
+    if (b) {
+        map_fini(&b->counted);
+        free(b->busy);
+        free(b->pool);
+    }
+    free(b);
+    free(in);
     return rc;
+}
+
+/* --- how a lock is passed on ------------------------------------------------------------------ */
+
+enum {
+    HANDED_LEAST =
+        100,        /* hand-offs, or as many of which it is known why they take long, that take */
+    LATE_LEAST = 3, /* half of the time that a lock is wanted */
+};
+
+static bool is_handed(const struct resource *r, uint64_t least)
+{
+    return r->kind == RESOURCE_LOCK && r->n_handed >= least && 2 * r->handed >= r->wanted;
+}
+
+bool resource_is_late(const struct resource *r)
+{
+    return is_handed(r, LATE_LEAST) && 2 * r->late >= r->handed;
+}
+
+bool resource_is_handed(const struct resource *r)
+{
+    return is_handed(r, HANDED_LEAST) || resource_is_late(r);
+}
+
+bool resource_is_fair(const struct resource *r, const struct analysis *a)
+{
+    return strstr(a->locks.groups[r->group].signature, "$FairSync") != NULL;
 }
 
 unsigned resource_permille(const struct resource *r)

@@ -52,11 +52,19 @@ static uint64_t harm_of(const struct resource *r)
     return r->ns + r->behind_ns;
 }
 
+/* Anyone who runs may take the lock in the time that woken threads wait for a carrier: what limits
+ * are the carriers. */
+static bool is_for_want_of_carriers(const struct evidence *ev, const struct resource *r)
+{
+    return resource_is_late(r) && !resource_is_fair(r, ev->a);
+}
+
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
     if (r->kind == RESOURCE_ANSWERS || r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY ||
-        resource_is_once(r) || resource_is_brief(r) || r->behind_of || is_nobodys(ev, r))
+        resource_is_once(r) || resource_is_brief(r) || r->behind_of || is_nobodys(ev, r) ||
+        is_for_want_of_carriers(ev, r))
         return false; /* a program that divides its work waits so */
     unsigned queue = a->path.n ? DOMINANT_OFF_PATH_PERMILLE : DOMINANT_QUEUE_PERMILLE;
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
@@ -224,7 +232,7 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
-                   r->inside || is_nobodys(ev, r) ||
+                   r->inside || is_nobodys(ev, r) || is_for_want_of_carriers(ev, r) ||
                    rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
                    resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO

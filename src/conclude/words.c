@@ -23,8 +23,6 @@ enum {
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
-    HANDED_PERMILLE = 500, /* of the time that a lock is wanted, it is free: it is handed off, */
-    HANDED_LEAST = 100,    /* number of times at least */
     KNOWN_LEAST = 50,      /* and the text says of how much; or too little to name a thread */
 };
 
@@ -208,14 +206,6 @@ static unsigned known_permille(const struct resource *r)
     return r->held < r->wanted ? rule_permille(r->held, r->wanted) : 1000;
 }
 
-/* A lock that is on its way from one thread to the next for most of the time that others want it:
- * a convoy. */
-static bool is_handed(const struct resource *r)
-{
-    return r->kind == RESOURCE_LOCK && r->n_handed >= HANDED_LEAST &&
-           rule_permille(r->handed, r->wanted) >= HANDED_PERMILLE;
-}
-
 static bool is_one_holder(const struct resource *r)
 {
     return r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE;
@@ -225,8 +215,10 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
 {
     char name[LABEL_MAX] = "";
     *out = 0;
-    if (is_handed(r)) {
-        snprintf(out, n, "no thread: the lock is being handed off");
+    if (resource_is_handed(r)) {
+        snprintf(out, n, "%s",
+                 resource_is_late(r) ? "no thread: no carrier is free"
+                                     : "no thread: the lock is being handed off");
         return;
     }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
@@ -318,18 +310,20 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     char who[2 * LABEL_MAX];
-    if ((!r->held && !is_handed(r)) || r->kind == RESOURCE_IO)
+    if ((!r->held && !resource_is_handed(r)) || r->kind == RESOURCE_IO)
         return;
     finding_holders(r, ev->a, who, sizeof who);
     rule_line(f, holder_label(r));
-    if (is_handed(r)) {
+    if (resource_is_handed(r)) {
         unsigned percent = rule_permille(r->handed, r->wanted) / 10;
         struct human each = human_time(r->handed / r->n_handed);
+        rule_say(f, "no thread for %u %% of the time: %s", percent,
+                 resource_is_late(r) ? "woken threads have no carrier" : "hand-offs");
         if (summed_is_much(r->summed_ns, r->ns)) /* how often was looked at now and then */
-            rule_say(f, "no thread for %u %% of the time: hand-offs, %s each", percent, each.text);
+            rule_say(f, ", %s each", each.text);
         else
-            rule_say(f, "no thread for %u %% of the time: hand-offs (%s, %s each)", percent,
-                     human_count(r->n_handed).text, each.text);
+            rule_say(f, " (%s%s, %s each)", human_count(r->n_handed).text,
+                     resource_is_late(r) ? " times" : "", each.text);
         return;
     }
     if (known_permille(r) < KNOWN_LEAST) {
@@ -463,10 +457,11 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
     if (r->lost)
         return "release each permit in a finally block";
-    if (is_handed(r))
-        return strstr(ev->a->locks.groups[r->group].signature, "$FairSync")
+    if (resource_is_handed(r))
+        return resource_is_fair(r, ev->a)
                    ? "use an unfair lock, or take the lock less often and do more work each time"
-                   : "take the lock less often and do more work each time";
+               : resource_is_late(r) ? NULL
+                                     : "take the lock less often and do more work each time";
     if (is_small_pool(r))
         return "give the pool more threads, or make the other end answer faster";
     const struct activity *x = r->doing;
@@ -504,7 +499,8 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
-    if (!unknown || r->remote || is_handed(r) || *trace_info(a->trace, "import.format", ""))
+    if (!unknown || r->remote || resource_is_handed(r) ||
+        *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
     if (looked)

@@ -95,9 +95,9 @@ static json_t *holders_json(const struct report *r, const struct rule_finding *f
 
 void json_set_resource(json_t *j, const struct report *r, const struct rule_finding *f)
 {
-    static const char *const keys[] = {"resource", "share",       "waiters",
-                                       "held_ns",  "handed_ns",   "handed_count",
-                                       "holder",   "holder_name", "holders"};
+    static const char *const keys[] = {"resource",    "share",        "waiters", "held_ns",
+                                       "handed_ns",   "handed_count", "late_ns", "holder",
+                                       "holder_name", "holders"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(j, keys[i], json_null());
     if (!f->resource)
@@ -108,6 +108,7 @@ void json_set_resource(json_t *j, const struct report *r, const struct rule_find
     json_set_count(j, "held_ns", f->resource->held);
     json_set_count(j, "handed_ns", f->resource->handed);
     json_set_count(j, "handed_count", f->resource->n_handed);
+    json_set_count(j, "late_ns", f->resource->late);
     json_set_thread(j, "holder", "holder_name", r, f->resource->holder);
     json_object_set_new(j, "holders", holders_json(r, f));
 }
