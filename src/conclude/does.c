@@ -1,8 +1,10 @@
 #include "conclude/does.h"
 
 #include "analyze/io_calls.h"
+#include "base/util.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     RUNS_LOOKS = 3,     /* that found a thread running in a native method, at least, */
@@ -46,6 +48,18 @@ bool *does_native_runs(struct analysis *a)
     return whole ? runs : NULL;
 }
 
+/* Whether the innermost frame is C code that waits for a native lock, as glibc calls it. */
+static bool is_in_futex(const struct trace *t, stack_id stack)
+{
+    static const char *const waits[] = {"futex_wait", "futex_abstimed_wait", "lll_lock_wait"};
+    const struct trace_stack *s = trace_stack(t, stack);
+    const struct trace_method *m = s->n_frames ? trace_method(t, s->frames[0].method) : NULL;
+    bool found = false;
+    for (size_t i = 0; i < ARRAY_LEN(waits) && m && !trace_method_is_java(m); i++)
+        found |= strstr(m->name, waits[i]) != NULL;
+    return found;
+}
+
 static enum holder_does doing_of_stack(const struct resources *all, stack_id stack, bool still)
 {
     static const uint8_t of[] = {[IO_INPUT] = DOES_INPUT, [IO_OUTPUT] = DOES_OUTPUT};
@@ -54,7 +68,8 @@ static enum holder_does doing_of_stack(const struct resources *all, stack_id sta
     enum io io = still || io_of_stack(t, stack, &is_io) ? io_of_call(t, stack) : IO_NONE;
     if (io != IO_NONE)
         return of[io];
-    return still && !all->runs[native_method(t, stack).v] ? DOES_NATIVE : DOES_COMPUTE;
+    bool paused = still && !all->runs[native_method(t, stack).v];
+    return paused || is_in_futex(t, stack) ? DOES_NATIVE : DOES_COMPUTE;
 }
 
 /* --- both ------------------------------------------------------------------------------------- */

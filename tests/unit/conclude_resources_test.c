@@ -690,6 +690,23 @@ Test(resources, more_data_never_says_less)
     cr_assert(begins(labelled(&f[0], CARD_MORE), "Pay.count (Pay.java:41)"), "%s", f[0].text);
 }
 
+/* An owner that was asked while it waited for a lock of the C library computes nothing. */
+Test(resources, an_owner_in_a_native_lock_does_not_compute)
+{
+    stack_id waits = builder_stack(&b, "libc.__futex_abstimed_wait_common:stub "
+                                       "libjvm.ChunkPool:stub shop.Pay.count:41");
+    for (uint64_t i = 0; i < 20; i++) {
+        ADD(&b, 1, ann, 1000000 + 20000000 * i, monitor_contended_enter, .lock = lock, .owner = bob,
+            .stack = stack);
+        ADD(&b, 1, ann, 1000000 + 20000000 * i, owner_stack, .lock = lock, .owner = bob,
+            .stack = waits);
+        ADD(&b, 1, ann, 11000000 + 20000000 * i, monitor_contended_entered, .lock = lock);
+    }
+    run(500000000);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_NATIVE);
+    cr_assert_str_eq(method_of(all.v[0].doing[0].at), "shop.Pay.count");
+}
+
 /* Threads that notifyAll wakes for nothing queue for the monitor: the lock's finding says both. */
 Test(resources, a_storm_at_a_lock_that_has_a_finding_is_no_second_one)
 {
