@@ -14,29 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread ended another thread's wait for the resource. */
-struct give {
-    uint32_t thread;
-    uint64_t time;
-    stack_id stack;
-    uint32_t helper; /* a thread that had the thing from `time` on, */
-    uint64_t given;  /* until then; 0: no helper */
-};
-
 enum {
-    PASSED_ON = 64,    /* hops of a message from thread to thread */
-    MESSENGER = 4,     /* times as long in selects as elsewhere: a thread only passes messages on */
     LINES_WANTED = 3,  /* of what holders do most */
-    HELPERS = 3,       /* helpers on a thing's way back; one that has it for less than this part */
-    HELPED_PART = 10,  /* of the time than this only inspects it */
     SAMPLES_LEAST = 3, /* samples needed to say what holders do */
-    AT_ONCE_PART = 10, /* of the time in which at least one thing is in use */
-    TIMER_PART = 10,   /* of a wait: a timer ends it within this part after its own wait */
     NOTHING = 1000,    /* activities below this part of the time are chance */
 };
-
-/* Gives of one thread within this time are one act, to any number of threads. */
-#define ONE_GIVE_NS UINT64_C(1000000)
 
 /* --- what one thread owns at a time ----------------------------------------------------------- */
 
@@ -182,449 +164,6 @@ static int count_asked(void *self, struct resource *r, const struct resource_wai
     return 0;
 }
 
-/* --- who gives -------------------------------------------------------------------------------- */
-
-/* The last wait for the resource that had ended when the thread acted, if the thread is still in
- * the same call.  Threads in one queue wake each other, which gives nothing back.  NULL: it is in
- * another call. */
-static const struct span *passes_on(const struct holder *h, uint32_t thread, uint64_t time,
-                                    stack_id stack)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *o = line_span(l, i - 1);
-        if (!holder_is_of(h, o->context) || span_end(t, o) > time)
-            continue;
-        if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
-            return NULL; /* the thread came back, like the last one at a barrier */
-        stack_id waited = timeline_context(t, o->context)->stack;
-        bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it releases the lock */
-        return resource_same_call(h->all, waited, stack) ||
-                       (at_once && resource_same_method(h->all, waited, stack))
-                   ? o
-                   : NULL;
-    }
-    return NULL;
-}
-
-/* The thread that gave the resource to the first of the threads that passed the news on.  thread 0:
- * unknown. */
-static struct give first_give(const struct holder *h, const struct span *s)
-{
-    const struct timeline *t = &h->a->timeline;
-    struct give g = {.thread = s->waker,
-                     .time = min_u64(span_wake_time(t, s), span_end(t, s)),
-                     .stack = span_wake_stack(t, s)};
-    if (resource_leaves_full(h->all, h->a, s))
-        return (struct give){.thread = 0};
-    for (int i = 0; i < PASSED_ON; i++) {
-        const struct span *o = passes_on(h, g.thread, g.time, g.stack);
-        if (!o)
-            return g;
-        if (!o->waker || o->waker >= t->n_lines)
-            break;
-        g = (struct give){.thread = o->waker,
-                          .time = min_u64(span_wake_time(t, o), g.time),
-                          .stack = span_wake_stack(t, o)};
-    }
-    return (struct give){.thread = 0};
-}
-
-/* --- things ----------------------------------------------------------------------------------- */
-
-/* Stretches in which any thread waited; merge_wanted sorts and joins them. */
-static int add_wanted(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    struct stretch v = {w->from, w->to};
-    UNUSED(r);
-    buf_put(&h->wanted, &v, sizeof v);
-    return h->wanted.oom ? -ENOMEM : 0;
-}
-
-static int by_from(const void *x, const void *y)
-{
-    const struct stretch *a = x, *b = y;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-static void merge_wanted(struct holder *h)
-{
-    struct stretch *v = (void *)h->wanted.p;
-    size_t n = h->wanted.len / sizeof *v, kept = 0;
-    if (n)
-        qsort(v, n, sizeof *v, by_from);
-    for (size_t i = 0; i < n; i++)
-        if (kept && v[i].from <= v[kept - 1].to)
-            v[kept - 1].to = max_u64(v[kept - 1].to, v[i].to);
-        else
-            v[kept++] = v[i];
-    h->wanted.len = kept * sizeof *v;
-}
-
-static int add_give(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    const struct span *s = w->span;
-    UNUSED(r);
-    if (w->again || !s->waker || s->waker >= h->a->timeline.n_lines ||
-        resource_waits_again(h->a, w))
-        return 0;
-    struct give g = {.thread = s->waker,
-                     .time = span_wake_time(&h->a->timeline, s),
-                     .stack = span_wake_stack(&h->a->timeline, s)};
-    if (passes_on(h, g.thread, g.time, g.stack) || resource_leaves_full(h->all, h->a, s))
-        return 0;
-    buf_put(&h->gives, &g, sizeof g);
-    return h->gives.oom ? -ENOMEM : 0;
-}
-
-static int by_thread_and_time(const void *x, const void *y)
-{
-    const struct give *a = x, *b = y;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->time > b->time) - (a->time < b->time);
-}
-
-/* A pool's helper inspects a thing that comes back, or works with it until then.  It never waits
- * there, and gives once for each piece of work.  So a give of such a thread counts for the thread
- * that gave it the work, if that thread waits there. */
-static void look_behind_helpers(struct holder *h)
-{
-    struct give *v = (void *)h->gives.p;
-    struct give before = {.thread = 0};
-    for (size_t i = 0, n = h->gives.len / sizeof *v; i < n; i++) {
-        struct give at = v[i];
-        for (int k = 0; k < HELPERS && !h->waits[at.thread]; k++) {
-            const struct span *o = resource_last_work(h->a, at.thread, at.time);
-            if (!o || (k == 0 && before.thread == at.thread && o->start < before.time))
-                break;
-            at = (struct give){.thread = o->waker,
-                               .time = span_wake_time(&h->a->timeline, o),
-                               .stack = span_wake_stack(&h->a->timeline, o)};
-        }
-        before = v[i];
-        if (!h->waits[at.thread] || at.thread == v[i].thread)
-            continue;
-        at.helper = before.thread;
-        at.given = before.time;
-        v[i] = at;
-    }
-}
-
-static void sort_gives(struct holder *h)
-{
-    if (h->gives.len)
-        qsort(h->gives.p, h->gives.len / sizeof(struct give), sizeof(struct give),
-              by_thread_and_time);
-}
-
-static int by_time(const void *x, const void *y)
-{
-    const struct edge *a = x, *b = y;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->change - b->change;
-}
-
-/* How long more than `level` things were in use at once. */
-static uint64_t time_above(const struct edge *v, size_t n, int level)
-{
-    uint64_t ns = 0;
-    int now = 0;
-    for (size_t i = 0; i + 1 < n; i++) {
-        now += v[i].change;
-        ns += now > level ? v[i + 1].time - v[i].time : 0;
-    }
-    return ns;
-}
-
-/* A give is seen a moment late, when the next thread may already have the thing.  So where takes
- * are not recorded, a number counts as in use at once only if it lasted longer than moments. */
-static void count_at_once(struct holder *h)
-{
-    struct edge *v = (void *)h->edges.p;
-    size_t n = h->edges.len / sizeof *v;
-    int now = 0, most = 0;
-    if (n)
-        qsort(v, n, sizeof *v, by_time);
-    for (size_t i = 0; i < n; i++) {
-        now += v[i].change;
-        most = now > most ? now : most;
-    }
-    uint64_t least = h->r->all_known ? 0 : time_above(v, n, 0) / AT_ONCE_PART;
-    while (most > 1 && time_above(v, n, most - 1) < least)
-        most--;
-    h->r->at_once = (uint32_t)most;
-}
-
-/* A thread holds a thing from the end of its wait to the next time that it ends another thread's
- * wait. */
-static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    const struct give *v = (const void *)h->gives.p;
-    uint64_t from = span_end(&h->a->timeline, w->span);
-    size_t n = h->gives.len / sizeof *v, i = 0;
-    UNUSED(r);
-    if (w->again || !w->span->waker || w->open)
-        return 0;
-    h->taken += !h->by_idle;
-    BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
-    if (i == n || v[i].thread != w->thread)
-        return 0;
-    /* A later wait of its own comes first: the thing went back when no thread waited. */
-    const struct line *l = &h->a->timeline.lines[w->thread];
-    for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
-        const struct span *o = line_span(l, k);
-        if (o->start >= v[i].time)
-            break;
-        if (holder_is_of(h, o->context))
-            return 0;
-        if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
-            return h->by_idle ? holder_hold(h, w->thread, from, o->start) : 0;
-    }
-    if (h->by_idle)
-        return 0;
-    h->back++;
-    TRY(holder_hold(h, w->thread, from, v[i].time));
-    bool worked = v[i].helper && HELPED_PART * (v[i].given - v[i].time) > v[i].given - from;
-    return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
-}
-
-/* No event shows a thing that goes back while no thread waits.  If most do, the holds end at the
- * thread's next wait for work, which is the latest possible moment. */
-static int take_things(struct holder *h)
-{
-    TRY(resource_each_wait(h->r, h->a, take_thing, h));
-    count_at_once(h);
-    if (2 * h->back >= h->taken)
-        return 0;
-    h->by_idle = true;
-    return resource_each_wait(h->r, h->a, take_thing, h);
-}
-
-static int note_waiter(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    UNUSED(r);
-    h->waits[w->thread] = true;
-    return 0;
-}
-
-/* Whether threads that never wait there ended most of the waits: they empty a queue, or bring
- * more. */
-static bool others_give(const struct holder *h)
-{
-    const struct give *v = (const void *)h->gives.p;
-    size_t n = h->gives.len / sizeof *v, back = 0;
-    for (size_t i = 0; i < n; i++)
-        back += h->waits[v[i].thread];
-    return 2 * back < n;
-}
-
-/* --- answers ---------------------------------------------------------------------------------- */
-
-/* When the giver began to work on what it gave at `to`: after its previous give, and after its last
- * wait for work. */
-static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
-{
-    const struct give *v = (const void *)h->gives.p;
-    const struct span *work = resource_last_idle(h->a, giver, to);
-    size_t n = h->gives.len / sizeof *v, i = 0;
-    uint64_t since = work ? span_end(&h->a->timeline, work) : 0, at = to;
-    BISECT(i, n, v[i].thread < giver || (v[i].thread == giver && v[i].time < to));
-    for (; i && v[i - 1].thread == giver; i--) {
-        if (at - v[i - 1].time > ONE_GIVE_NS)
-            return max_u64(since, v[i - 1].time);
-        at = v[i - 1].time;
-    }
-    return since;
-}
-
-/* When the last wait of a thread for the resource ended, up to a time; 0: unknown. */
-static uint64_t got_it(const struct holder *h, uint32_t thread, uint64_t time)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *s = line_span(l, i - 1);
-        if (holder_is_of(h, s->context) && span_end(t, s) <= time)
-            return span_end(t, s);
-    }
-    return 0;
-}
-
-/* Whether a thread ended a wait only because time had passed: it did little since its own wait for
- * work timed out, or was ended by a thread of its pool.  Such a thread is a timer, and gave no
- * answer. */
-static bool is_of_time(const struct holder *h, const struct give *g, const struct resource_wait *w)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[g->thread];
-    uint32_t i = line_spans_until(l, g->time);
-    const struct span *s = i ? line_span(l, i - 1) : NULL;
-    if (!s || span_end(t, s) > g->time ||
-        TIMER_PART * (g->time - span_end(t, s)) > g->time - min_u64(w->from, g->time))
-        return false;
-    const struct context *x = timeline_context(t, s->context);
-    if (x->what == STATE_SLEEPING)
-        return !program_is_in(&h->all->program, x->stack);
-    return wait_is_for_work(h->a, s->context) &&
-           (s->waker ? resource_same_pool(h->a, s->waker, g->thread) : x->flags & INTERVAL_TIMED);
-}
-
-/* Whether a wait ends in code of the program that an executor runs once, not periodically: then the
- * program itself asked for the delay. */
-static bool is_asked_for(const struct program *p, stack_id stack)
-{
-    const struct trace_stack *s = trace_stack(p->trace, stack);
-    bool once = false;
-    for (uint32_t i = 0; i < s->n_frames && !once; i++) {
-        method_id m = s->frames[i].method;
-        once = strcmp(trace_method(p->trace, m)->name, "run") == 0 &&
-               strcmp(trace_method_class(p->trace, m), "Ljava/util/concurrent/FutureTask;") == 0;
-    }
-    return once && program_is_in(p, stack);
-}
-
-/* Whether two stacks have a method in common that is not the JDK's. */
-static bool in_one_call(const struct program *p, stack_id x, stack_id y)
-{
-    const struct trace_stack *a = trace_stack(p->trace, x), *b = trace_stack(p->trace, y);
-    for (uint32_t i = 0; i < a->n_frames; i++)
-        for (uint32_t k = 0; k < b->n_frames; k++)
-            if (a->frames[i].method.v == b->frames[k].method.v &&
-                program_code(p, a->frames[i].method) >= CODE_LIBRARY)
-                return true;
-    return false;
-}
-
-/* Accounts for what the giver did while this thread waited.  A thread of the same pool that came to
- * the same call first, and works on the answer for most of the time, does not count in own_ns: it
- * does not keep the others from work of their own. */
-static int take_answer(void *self, struct resource *r, const struct resource_wait *w)
-{
-    struct holder *h = self;
-    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines)
-        return 0;
-    struct give g = first_give(h, w->span);
-    if (!g.thread)
-        return 0;
-    stack_id stack = timeline_context(&h->a->timeline, w->span->context)->stack;
-    if (r->kind == RESOURCE_ANSWERS && is_of_time(h, &g, w)) {
-        r->timed_ns += w->to - w->from;
-        r->asked_ns += is_asked_for(&h->all->program, g.stack) ? w->to - w->from : 0;
-        return 0;
-    }
-    bool met = resource_same_call(h->all, stack, g.stack);
-    r->given_ns += w->to - w->from;
-    r->met_ns += met ? w->to - w->from : 0;
-    uint64_t had;
-    lock_id source = source_of(&h->all->program, h->a, g.thread, g.time, &had);
-    if (source.v)
-        peer_vote(&r->source, (struct peer_vote){source, w->to - w->from, w->to - w->from});
-    uint64_t own = h->waits[g.thread] ? got_it(h, g.thread, g.time) : 0;
-    uint64_t since = max_u64(max_u64(w->from, own), max_u64(had, begun(h, g.thread, g.time)));
-    uint64_t from = min_u64(g.time, since);
-    bool loads =
-        2 * (g.time - from) >= w->to - w->from && in_one_call(&h->all->program, stack, g.stack);
-    if (!met && !loads && resource_same_pool(h->a, g.thread, w->thread))
-        r->own_ns += w->to - w->from;
-    if (w->from >= g.time)
-        return 0;
-    struct stretch works = {from, g.time}, before = {w->from, from};
-    const struct edge edges[] = {{from, 1}, {g.time, -1}};
-    buf_put(&h->wanted, &works, sizeof works);
-    buf_put(&h->before, &before, sizeof before);
-    if (from < g.time)
-        buf_put(&h->edges, edges, sizeof edges);
-    return h->before.oom || h->wanted.oom || h->edges.oom
-               ? -ENOMEM
-               : holder_account(h, g.thread, from, g.time);
-}
-
-/* Whether the giving threads only pass messages on. */
-static bool is_messenger(const struct holder *h)
-{
-    return h->looked[true] > MESSENGER * h->looked[false];
-}
-
-/* Whether the answers come over a connection and the giving threads do little for them: for most of
- * the time no thread works on them, and they are not in a queue for that. */
-static bool is_remote(const struct holder *h)
-{
-    const struct resource *r = h->r;
-    return r->kind == RESOURCE_ANSWERS && 2 * r->source.ns > r->given_ns &&
-           (is_messenger(h) || 2 * (r->held + r->queued_ns) < r->given_ns);
-}
-
-/* Before work on a request begins, the request queues while threads work on others like it.  While
- * no thread does, the cause of the wait is elsewhere. */
-static void count_queued(struct holder *h)
-{
-    const struct stretch *v = (const void *)h->before.p;
-    if (is_messenger(h))
-        h->wanted.len = 0;
-    else
-        count_at_once(h);
-    merge_wanted(h);
-    const struct stretch *works = (const void *)h->wanted.p;
-    size_t n = h->wanted.len / sizeof *works;
-    for (size_t i = 0; i < h->before.len / sizeof *v; i++) {
-        size_t k = 0;
-        uint64_t queued = 0;
-        BISECT(k, n, works[k].to <= v[i].from);
-        for (; k < n && works[k].from < v[i].to && h->steps++ <= STEPS_MAX; k++)
-            queued += min_u64(works[k].to, v[i].to) - max_u64(works[k].from, v[i].from);
-        h->r->queued_ns += queued;
-        h->r->outside_ns += v[i].to - v[i].from - queued;
-    }
-}
-
-static int find_answers(struct holder *h)
-{
-    TRY(resource_each_wait(h->r, h->a, note_waiter, h));
-    TRY(resource_each_wait(h->r, h->a, add_give, h));
-    sort_gives(h);
-    TRY(resource_each_wait(h->r, h->a, take_answer, h));
-    count_queued(h);
-    h->r->remote = is_remote(h);
-    h->r->inside = h->r->remote && source_is_own(h->a->trace, h->r->source.peer);
-    return 0;
-}
-
-/* --- things that are taken ------------------------------------------------------------------- */
-
-static int find_takers(struct holder *h)
-{
-    TRY(resource_each_wait(h->r, h->a, add_wanted, h));
-    merge_wanted(h);
-    TRY(resource_each_wait(h->r, h->a, holder_find_semaphore, h));
-    if (h->semaphore.v) {
-        TRY(holder_take_permits(h));
-        h->r->all_known = h->edges.len != 0;
-        count_at_once(h);
-        if (h->r->all_known)
-            return 0;
-    }
-    TRY(resource_each_wait(h->r, h->a, note_waiter, h));
-    TRY(resource_each_wait(h->r, h->a, add_give, h));
-    sort_gives(h);
-    if (2 * h->r->put_ns < h->r->ns)
-        look_behind_helpers(h);
-    h->r->others_give = others_give(h);
-    h->r->brought = h->semaphore.v && h->r->others_give;
-    if (h->r->others_give)
-        return resource_each_wait(h->r, h->a, take_answer, h);
-    sort_gives(h);
-    return take_things(h);
-}
-
 /* --- polls ------------------------------------------------------------------------------------ */
 
 /* Accounts for what the threads at the other end of the polling do in that time. */
@@ -634,10 +173,10 @@ static int find_other_end(struct holder *h)
     bool *others = calloc(1, size);
     struct polled_loops loops = {h->a, others, 0, 0};
     int rc = others ? 0 : -ENOMEM;
-    rc = rc ? rc : resource_each_wait(h->r, h->a, add_wanted, h);
-    rc = rc ? rc : resource_each_wait(h->r, h->a, note_waiter, h);
+    rc = rc ? rc : resource_each_wait(h->r, h->a, holder_add_wanted, h);
+    rc = rc ? rc : resource_each_wait(h->r, h->a, holder_note_waiter, h);
     rc = rc ? rc : resource_each_wait(h->r, h->a, polled_add_loop, &loops);
-    merge_wanted(h);
+    holder_merge_wanted(h);
     if (rc == 0 && !polled_are_woken(&loops)) {
         memset(others, 0, size);
         rc = polled_find_others(h->r, h->all, h->a, others);
@@ -663,7 +202,7 @@ static int add_release(void *self, struct resource *r, const struct resource_wai
     UNUSED(r);
     if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines || w->again)
         return 0;
-    struct give g = first_give(h, w->span);
+    struct give g = holder_first_give(h, w->span);
     struct release v = {g.time, w->from, g.thread};
     if (g.thread && w->from < g.time)
         buf_put(&h->wanted, &v, sizeof v);
@@ -689,7 +228,8 @@ static int find_releasers(struct holder *h)
     if (n)
         qsort(v, n, sizeof *v, by_release);
     for (size_t i = 0; i < n; i++) {
-        uint64_t from = max_u64(max_u64(before, v[i].from), got_it(h, v[i].thread, v[i].time));
+        uint64_t from =
+            max_u64(max_u64(before, v[i].from), holder_got_it(h, v[i].thread, v[i].time));
         if (from < v[i].time)
             TRY(holder_account(h, v[i].thread, from, v[i].time));
         before = max_u64(before, v[i].time);
@@ -915,8 +455,8 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     end(h);
     TRY(begin(h, h->all, h->r, h->lines, h->a));
     h->r->held = 0;
-    TRY(resource_each_wait(h->r, h->a, add_wanted, h));
-    merge_wanted(h);
+    TRY(resource_each_wait(h->r, h->a, holder_add_wanted, h));
+    holder_merge_wanted(h);
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
         if (resource_same_pool(h->a, of, i))
             TRY((always ? holder_hold : hold_work)(h, i, threads->v[i].from, threads->v[i].to));
@@ -952,18 +492,18 @@ static int take_busy(struct holder *h)
 static int find(struct holder *h)
 {
     if (h->r->kind == RESOURCE_THINGS)
-        TRY(find_takers(h));
+        TRY(holder_find_things(h));
     if (h->r->kind == RESOURCE_POLLED)
         TRY(find_other_end(h));
     if (h->r->kind == RESOURCE_ANSWERS)
-        TRY(find_answers(h));
+        TRY(holder_find_answers(h));
     if (h->r->timed_ns > h->r->given_ns)
         TRY(forget_late(h));
     if (h->r->kind == RESOURCE_LOCK && !h->r->held)
         TRY(find_releasers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0], true));
-    else if (h->r->remote ? h->r->inside : h->r->kind == RESOURCE_ANSWERS && is_messenger(h))
+    else if (h->r->remote ? h->r->inside : h->r->kind == RESOURCE_ANSWERS && holder_is_messenger(h))
         TRY(take_busy(h));
     h->r->remote &= !h->r->passed;
     h->r->inside &= h->r->remote;

@@ -1,7 +1,10 @@
 /* holders_parts.h - what the files share that find out who has a resource, and what holders do.
  *
  *   holders.c          who has it while others wait for it
+ *   holders_gives.c    who ends the waits for it
+ *   holders_things.c   who has things of a pool
  *   holders_permits.c  of a semaphore, by its recorded calls
+ *   holders_answers.c  who works on answers
  *   holders_did.c      what a thread did in that time */
 #ifndef ORCA_CONCLUDE_HOLDERS_PARTS_H
 #define ORCA_CONCLUDE_HOLDERS_PARTS_H
@@ -42,6 +45,18 @@ struct edge {
     int change;
 };
 
+/* A thread ended another thread's wait for the resource. */
+struct give {
+    uint32_t thread;
+    uint64_t time;
+    stack_id stack;
+    uint32_t helper; /* a thread that had the thing from `time` on, */
+    uint64_t given;  /* until then; 0: no helper */
+};
+
+/* Gives of one thread within this time are one act, to any number of threads. */
+#define ONE_GIVE_NS UINT64_C(1000000)
+
 struct holder {
     struct analysis *a;
     const struct resources *all;
@@ -74,6 +89,35 @@ static inline bool holder_is_of(const struct holder *h, uint32_t context)
 
 /* A thread had one from then to then: of that, what it did while it was wanted.  -ENOMEM. */
 int holder_hold(struct holder *h, uint32_t thread, uint64_t from, uint64_t to);
+
+/* Visits (resource_each_wait) of waits: when it is wanted, in `wanted`, which holder_merge_wanted
+ * sorts and joins; who gave it, in `gives`, which holder_sort_gives sorts by thread and time; who
+ * waits for it, in `waits`.  -ENOMEM. */
+int holder_add_wanted(void *self, struct resource *r, const struct resource_wait *w);
+int holder_add_give(void *self, struct resource *r, const struct resource_wait *w);
+int holder_note_waiter(void *self, struct resource *r, const struct resource_wait *w);
+void holder_merge_wanted(struct holder *h);
+void holder_sort_gives(struct holder *h);
+
+/* The thread that gave the resource to the first of the threads that passed the news on.  thread 0:
+ * unknown. */
+struct give holder_first_give(const struct holder *h, const struct span *s);
+
+/* When the last wait of a thread for the resource ended, up to a time; 0: unknown. */
+uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time);
+
+/* From `edges` how many are in use at once. */
+void holder_count_at_once(struct holder *h);
+
+/* Who has the things of a pool, or the permits.  -ENOMEM. */
+int holder_find_things(struct holder *h);
+
+/* Who works on answers; of one wait, as a visit.  -ENOMEM. */
+int holder_find_answers(struct holder *h);
+int holder_take_answer(void *self, struct resource *r, const struct resource_wait *w);
+
+/* Whether the giving threads only pass messages on. */
+bool holder_is_messenger(const struct holder *h);
 
 /* A resource_visit: the semaphore that is waited for, if it is one.  Who had its permits when, and
  * permits that are lost.  -ENOMEM. */

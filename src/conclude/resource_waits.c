@@ -31,6 +31,18 @@ bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
     return call != UINT64_MAX && call >> 32 == call_of(all, y) >> 32;
 }
 
+bool resource_other_call(const struct resources *all, stack_id x, stack_id y)
+{
+    const struct trace *t = all->program.trace;
+    const struct trace_stack *a = trace_stack(t, x), *b = trace_stack(t, y);
+    uint32_t i = 1, n = min_u32(a->n_frames, b->n_frames);
+    while (i <= n && a->frames[a->n_frames - i].method.v == b->frames[b->n_frames - i].method.v &&
+           a->frames[a->n_frames - i].bci == b->frames[b->n_frames - i].bci)
+        i++;
+    return i <= n && a->frames[a->n_frames - i].method.v == b->frames[b->n_frames - i].method.v &&
+           program_code(&all->program, a->frames[a->n_frames - i].method) >= CODE_LIBRARY;
+}
+
 bool resource_leaves_full(const struct resources *all, const struct analysis *a,
                           const struct span *s)
 {
