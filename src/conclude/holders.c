@@ -259,6 +259,7 @@ static void add_to(struct activity *to, const struct activity *x)
     to->samples += x->samples;
     to->by_samples += x->by_samples;
     to->calls += x->calls;
+    to->took += x->took;
     peer_vote(&to->peer, x->peer);
 }
 
@@ -277,7 +278,8 @@ static void add_activity(struct activity *v, size_t *n, const struct entry *e, u
                          ns,
                          e->peer,
                          false,
-                         e->calls};
+                         e->calls,
+                         e->took};
     for (size_t i = 0; i < *n; i++) {
         if (!is_one_thing(&v[i], &x) || v[i].at.line != x.at.line)
             continue;
@@ -415,6 +417,8 @@ static int begin(struct holder *h, const struct resources *all, struct resource 
     keyed_init(&h->recorded, offsetof(struct entry, ns), sizeof(struct entry));
     keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
     map_init(&h->taking);
+    map_init(&h->seen[0]);
+    map_init(&h->seen[1]);
     return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
 }
 
@@ -427,6 +431,8 @@ static void end(struct holder *h)
     buf_fini(&h->wanted);
     buf_fini(&h->before);
     map_fini(&h->taking);
+    map_fini(&h->seen[0]);
+    map_fini(&h->seen[1]);
     free(h->of_thread);
     free(h->rest);
     free(h->waits);

@@ -23,6 +23,7 @@ int holder_note(struct keyed *to, uint32_t thread, const struct does *does, stac
     e->ns += of.ns;
     e->samples += of.samples;
     e->calls += of.calls;
+    e->took += of.took;
     peer_vote(&e->peer, (struct peer_vote){of.peer, of.ns, of.ns});
     return 0;
 }
@@ -131,6 +132,19 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
     return site && trace_method_is_java(trace_method(t, s->frames[site - 1].method));
 }
 
+enum { SEEN_SAMPLE, SEEN_HALT };
+
+/* Whether it is counted for the first time; also where there is no memory to know it. */
+static bool is_new(struct holder *h, unsigned what, uint32_t thread, uint32_t index)
+{
+    uint64_t *bits = map_put(&h->seen[what], (uint64_t)thread << 32 | index / 64);
+    uint64_t bit = UINT64_C(1) << index % 64;
+    bool new = !bits || !(*bits & bit);
+    if (bits)
+        *bits |= bit;
+    return new;
+}
+
 /* A sample stands for the time before it, if it is of the stretch itself. */
 static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
@@ -161,7 +175,7 @@ static int note_looks(struct holder *h, uint32_t thread, uint64_t from, uint64_t
         }
         struct does does = does_of_stack(h->all, s->stack, s->flags & SAMPLE_IDLE, &leaf);
         TRY(holder_note(&h->sampled, thread, &does, s->stack, leaf,
-                        (struct amount){.ns = ns, .samples = 1}));
+                        (struct amount){.ns = ns, .samples = is_new(h, SEEN_SAMPLE, thread, i)}));
     }
     return 0;
 }
@@ -176,10 +190,14 @@ static stack_id stack_in(const struct holder *h, uint32_t thread, uint64_t from,
 }
 
 /* A recorded call of input or output, or what else kept the thread off its processor. */
-static int note_halt(struct holder *h, uint32_t thread, const struct still *s, uint64_t from,
-                     uint64_t to)
+static int note_halt(struct holder *h, uint32_t thread, uint32_t index, uint64_t from, uint64_t to)
 {
-    struct amount of = {.ns = to - from, .calls = s->to == to, .peer = s->peer};
+    const struct still *s = &stills_of(&h->a->halts, thread)->v[index];
+    struct amount of = {.ns = to - from, .peer = s->peer};
+    if (s->to == to && is_new(h, SEEN_HALT, thread, index)) {
+        of.calls = 1;
+        of.took = s->to - s->from;
+    }
     enum holder_does known = does_of_halt(s);
     struct place leaf = {.line = -1};
     struct does does = {.does = known, .line = -1};
@@ -211,7 +229,7 @@ static int note_rest(struct holder *h, uint32_t thread, uint64_t from, uint64_t 
         if (s->what < IO_KINDS && has_released(h, thread, s->stack))
             take_back(h, thread, end - begin);
         else
-            TRY(note_halt(h, thread, s, begin, end));
+            TRY(note_halt(h, thread, i, begin, end));
     }
     return from < to ? note_looks(h, thread, from, to) : 0;
 }

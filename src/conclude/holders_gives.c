@@ -13,6 +13,25 @@ enum {
 
 /* --- who gives -------------------------------------------------------------------------------- */
 
+const struct span *holder_last_wait(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least; i--) {
+        const struct span *s = line_span(l, i - 1);
+        if (holder_is_of(h, s->context) && span_end(t, s) <= time)
+            return s;
+    }
+    return NULL;
+}
+
+uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct span *s = holder_last_wait(h, thread, time);
+    return s ? span_end(&h->a->timeline, s) : 0;
+}
+
 /* The last wait for the resource that had ended when the thread acted, if the thread is still in
  * the same call.  Threads in one queue wake each other, which gives nothing back.  NULL: it is in
  * another call. */
@@ -20,22 +39,15 @@ static const struct span *passes_on(const struct holder *h, uint32_t thread, uin
                                     stack_id stack)
 {
     const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *o = line_span(l, i - 1);
-        if (!holder_is_of(h, o->context) || span_end(t, o) > time)
-            continue;
-        if (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS)
-            return NULL; /* the thread came back, like the last one at a barrier */
-        stack_id waited = timeline_context(t, o->context)->stack;
-        bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it releases the lock */
-        return resource_same_call(h->all, waited, stack) ||
-                       (at_once && resource_same_method(h->all, waited, stack))
-                   ? o
-                   : NULL;
-    }
-    return NULL;
+    const struct span *o = holder_last_wait(h, thread, time);
+    if (!o || (h->r->kind == RESOURCE_ANSWERS && time - span_end(t, o) > ONE_GIVE_NS))
+        return NULL; /* the thread came back, like the last one at a barrier */
+    stack_id waited = timeline_context(t, o->context)->stack;
+    bool at_once = time - span_end(t, o) <= LOOKS_AT_MOST_NS; /* it releases the lock */
+    return resource_same_call(h->all, waited, stack) ||
+                   (at_once && resource_same_method(h->all, waited, stack))
+               ? o
+               : NULL;
 }
 
 struct give holder_first_give(const struct holder *h, const struct span *s)
@@ -164,18 +176,5 @@ int holder_note_waiter(void *self, struct resource *r, const struct resource_wai
     struct holder *h = self;
     UNUSED(r);
     h->waits[w->thread] = true;
-    return 0;
-}
-
-uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time)
-{
-    const struct timeline *t = &h->a->timeline;
-    const struct line *l = &t->lines[thread];
-    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least; i--) {
-        const struct span *s = line_span(l, i - 1);
-        if (holder_is_of(h, s->context) && span_end(t, s) <= time)
-            return span_end(t, s);
-    }
     return 0;
 }

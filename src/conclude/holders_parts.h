@@ -23,15 +23,16 @@ struct entry {
     struct does key;
     uint32_t thread; /* whose */
     uint32_t inner;  /* outside of the program: the innermost method; the key ends here */
-    uint64_t ns, samples, calls;
+    uint64_t ns, samples, calls, took;
     stack_id stack;
     struct place leaf;
     struct peer_vote peer;
 };
 
-/* How much of something was done: ns; samples, or recorded calls, that say so; with whom. */
+/* How much of something was done: ns; samples, or recorded calls, that say so; how long these calls
+ * took; with whom. */
 struct amount {
-    uint64_t ns, samples, calls;
+    uint64_t ns, samples, calls, took;
     lock_id peer;
 };
 
@@ -74,8 +75,12 @@ struct holder {
                                      * locks without an owner: struct release [] */
     struct buf before;              /* of answers: struct stretch []: before a thread did */
     lock_id semaphore;              /* 0: it is none */
+    bool nested;                    /* things are kept while another one is waited for */
     bool by_idle;                   /* things are back before their thread waits for work */
     uint64_t taken, back;           /* things that were waited for; that were seen to go back */
+    struct map seen[2];             /* of samples, of halts: thread << 32 | index / 64 -> bits of
+                                     * those that are counted: each wait of many that one act ends
+                                     * has what the thread did before it */
     uint64_t looked[2];             /* ns of samples; of those in a select */
     uint64_t steps;
 };
@@ -103,7 +108,9 @@ void holder_sort_gives(struct holder *h);
  * unknown. */
 struct give holder_first_give(const struct holder *h, const struct span *s);
 
-/* When the last wait of a thread for the resource ended, up to a time; 0: unknown. */
+/* A thread's last wait for the resource that had ended by then, and when it ended; NULL, 0:
+ * unknown. */
+const struct span *holder_last_wait(const struct holder *h, uint32_t thread, uint64_t time);
 uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time);
 
 /* From `edges` how many are in use at once. */

@@ -4,6 +4,9 @@
 #include "conclude/holders_parts.h"
 #include "conclude/resource_names.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 enum {
     HELPERS = 3,      /* helpers on a thing's way back; one that has it for less than this part */
     HELPED_PART = 10, /* of the time than this only inspects it */
@@ -35,9 +38,18 @@ static void look_behind_helpers(struct holder *h)
     }
 }
 
-static stack_id stack_of(const struct holder *h, const struct span *s)
+/* The first give of a thread from `time` on; NULL: there is none. */
+static const struct give *next_give(const struct holder *h, uint32_t thread, uint64_t time)
 {
-    return timeline_context(&h->a->timeline, s->context)->stack;
+    const struct give *v = (const void *)h->gives.p;
+    size_t n = h->gives.len / sizeof *v, i = 0;
+    BISECT(i, n, v[i].thread < thread || (v[i].thread == thread && v[i].time < time));
+    return i < n && v[i].thread == thread ? &v[i] : NULL;
+}
+
+static stack_id stack_of(const struct holder *h, uint32_t context)
+{
+    return timeline_context(&h->a->timeline, context)->stack;
 }
 
 /* A thread holds a thing from the end of its wait to the next time that it ends another thread's
@@ -45,34 +57,33 @@ static stack_id stack_of(const struct holder *h, const struct span *s)
 static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    const struct give *v = (const void *)h->gives.p;
     uint64_t from = span_end(&h->a->timeline, w->span);
-    size_t n = h->gives.len / sizeof *v, i = 0;
+    const struct give *g = next_give(h, w->thread, from);
     UNUSED(r);
     if (w->again || !w->span->waker || w->open)
         return 0;
     h->taken += !h->by_idle;
-    BISECT(i, n, v[i].thread < w->thread || (v[i].thread == w->thread && v[i].time < from));
-    if (i == n || v[i].thread != w->thread)
+    if (!g)
         return 0;
     /* A later wait of its own comes first: the thing went back when no thread waited. */
     const struct line *l = &h->a->timeline.lines[w->thread];
     for (uint32_t k = line_spans_until(l, from); k < l->spans.n; k++) {
         const struct span *o = line_span(l, k);
-        if (o->start >= v[i].time)
+        if (o->start >= g->time)
             break;
         if (holder_is_of(h, o->context) &&
-            !resource_other_call(h->all, stack_of(h, w->span), stack_of(h, o)))
-            return 0; /* another one, by another call of the same method, is wanted with it */
+            !(h->nested &&
+              resource_later_call(h->all, stack_of(h, w->span->context), stack_of(h, o->context))))
+            return 0;
         if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
             return h->by_idle ? holder_hold(h, w->thread, from, o->start) : 0;
     }
     if (h->by_idle)
         return 0;
     h->back++;
-    TRY(holder_hold(h, w->thread, from, v[i].time));
-    bool worked = v[i].helper && HELPED_PART * (v[i].given - v[i].time) > v[i].given - from;
-    return worked ? holder_hold(h, v[i].helper, v[i].time, v[i].given) : 0;
+    TRY(holder_hold(h, w->thread, from, g->time));
+    bool worked = g->helper && HELPED_PART * (g->given - g->time) > g->given - from;
+    return worked ? holder_hold(h, g->helper, g->time, g->given) : 0;
 }
 
 /* No event shows a thing that goes back while no thread waits.  If most do, the holds end at the
@@ -87,6 +98,79 @@ static int take_things(struct holder *h)
     return resource_each_wait(h->r, h->a, take_thing, h);
 }
 
+/* --- one more, while it has one --------------------------------------------------------------- */
+
+/* Waits in which a thread may have a thing already: it waits in a call further down in a method
+ * that also takes one before. */
+struct nested {
+    struct holder *h;
+    bool *inner; /* [contexts.n] */
+    uint64_t kept,
+        returned; /* things of which that is known, because of a wait for the first one */
+    bool open;    /* a thread waits so at the end */
+};
+
+static void find_inner(struct nested *n)
+{
+    enum { PLACES = 64 };
+    uint32_t at[PLACES], k = 0;
+    const struct holder *h = n->h;
+    for (uint32_t i = 1; i < h->a->timeline.contexts.n && k < PLACES; i++)
+        if (holder_is_of(h, i))
+            at[k++] = i;
+    for (uint32_t i = 0; i < k; i++)
+        for (uint32_t j = 0; j < k && !n->inner[at[i]]; j++)
+            n->inner[at[i]] = resource_later_call(h->all, stack_of(h, at[j]), stack_of(h, at[i]));
+}
+
+/* The wait for the first thing, behind looks for the second one; NULL: the thread did not wait for
+ * the first. */
+static const struct span *first_of(const struct nested *n, const struct resource_wait *w)
+{
+    const struct holder *h = n->h;
+    const struct span *o = holder_last_wait(h, w->thread, w->from);
+    for (uint32_t i = 0; o && o->context == w->span->context && i < LOOK_BACK; i++)
+        o = o->start ? holder_last_wait(h, w->thread, o->start - 1) : NULL;
+    bool is_first =
+        o && resource_later_call(h->all, stack_of(h, o->context), stack_of(h, w->span->context));
+    return is_first ? o : NULL;
+}
+
+static int count_nested(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct nested *n = self;
+    UNUSED(r);
+    if (w->again || !n->inner[w->span->context])
+        return 0;
+    const struct span *first = first_of(n, w);
+    n->open |= w->open;
+    if (!first || !first->waker)
+        return 0;
+    const struct give *g = next_give(n->h, w->thread, span_end(&n->h->a->timeline, first));
+    n->returned += g && g->time < w->from;
+    n->kept += g && g->time >= w->from;
+    return 0;
+}
+
+/* While it waits; take_thing has counted where it also waited for the first one, and was seen to
+ * give it back. */
+static int take_inner(void *self, struct resource *r, const struct resource_wait *w)
+{
+    struct nested *n = self;
+    UNUSED(r);
+    if (w->again || !n->inner[w->span->context])
+        return 0;
+    const struct span *first = first_of(n, w);
+    if (!first)
+        return holder_hold(n->h, w->thread, w->from, w->to);
+    uint64_t from = span_end(&n->h->a->timeline, first);
+    if (!first->waker || next_give(n->h, w->thread, from))
+        return 0;
+    return holder_hold(n->h, w->thread, from, w->to);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
 /* Whether threads that never wait there ended most of the waits: they empty a queue, or bring
  * more. */
 static bool others_give(const struct holder *h)
@@ -96,6 +180,42 @@ static bool others_give(const struct holder *h)
     for (size_t i = 0; i < n; i++)
         back += h->waits[v[i].thread];
     return 2 * back < n;
+}
+
+/* Where no thread could give anything back, because all of them wait for one more, only the code
+ * says that they have one: of libraries that are known to have a pool. */
+static bool is_nested(const struct nested *n)
+{
+    bool stuck = n->kept == n->returned && n->open;
+    return n->kept > n->returned ||
+           (stuck && resource_is_known_pool(n->h->r->take, n->h->a->trace));
+}
+
+static int hold_things_of(struct holder *h, struct nested *n)
+{
+    find_inner(n);
+    TRY(resource_each_wait(h->r, h->a, count_nested, n));
+    h->nested = is_nested(n);
+    bool stuck = h->nested && resource_is_known_pool(h->r->take, h->a->trace);
+    h->r->others_give = others_give(h) && !stuck;
+    h->r->brought = h->semaphore.v && h->r->others_give;
+    if (h->r->others_give)
+        return resource_each_wait(h->r, h->a, holder_take_answer, h);
+    holder_sort_gives(h);
+    TRY(take_things(h));
+    if (!h->nested)
+        return 0;
+    TRY(resource_each_wait(h->r, h->a, take_inner, n));
+    holder_count_at_once(h);
+    return 0;
+}
+
+static int hold_things(struct holder *h)
+{
+    struct nested n = {.h = h, .inner = calloc(h->a->timeline.contexts.n + 1, sizeof(bool))};
+    int rc = n.inner ? hold_things_of(h, &n) : -ENOMEM;
+    free(n.inner);
+    return rc;
 }
 
 int holder_find_things(struct holder *h)
@@ -115,10 +235,5 @@ int holder_find_things(struct holder *h)
     holder_sort_gives(h);
     if (2 * h->r->put_ns < h->r->ns)
         look_behind_helpers(h);
-    h->r->others_give = others_give(h);
-    h->r->brought = h->semaphore.v && h->r->others_give;
-    if (h->r->others_give)
-        return resource_each_wait(h->r, h->a, holder_take_answer, h);
-    holder_sort_gives(h);
-    return take_things(h);
+    return hold_things(h);
 }

@@ -73,7 +73,8 @@ struct activity {
     uint64_t most;         /* ns of it at this line */
     struct peer_vote peer; /* input or output: activity_peer */
     bool other_line;       /* the line is that of other samples of the method: these have none */
-    uint64_t calls;        /* recorded, of input and output, that ended in that time */
+    uint64_t calls;        /* recorded, of input and output, that ended in that time, */
+    uint64_t took;         /* and their ns */
 };
 
 /* Samples say it only where they say most of it. */

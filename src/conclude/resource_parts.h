@@ -46,9 +46,9 @@ bool resource_leaves_full(const struct resources *all, const struct analysis *a,
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
 
-/* Whether two stacks part in a method outside the JDK, which made another call in each.  A thread
- * that was in one, and is in the other next, may keep what it got in the first. */
-bool resource_other_call(const struct resources *all, stack_id x, stack_id y);
+/* Whether two stacks part in a method outside the JDK, which made another call in y, further down in
+ * its code.  A thread that was in x, and is in y next, may keep what it got in x. */
+bool resource_later_call(const struct resources *all, stack_id x, stack_id y);
 
 /* Whether they are in one method: it waits, and it gives back the lock that it took for that. */
 bool resource_same_method(const struct resources *all, stack_id x, stack_id y);

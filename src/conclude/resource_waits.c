@@ -31,16 +31,19 @@ bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
     return call != UINT64_MAX && call >> 32 == call_of(all, y) >> 32;
 }
 
-bool resource_other_call(const struct resources *all, stack_id x, stack_id y)
+bool resource_later_call(const struct resources *all, stack_id x, stack_id y)
 {
     const struct trace *t = all->program.trace;
     const struct trace_stack *a = trace_stack(t, x), *b = trace_stack(t, y);
-    uint32_t i = 1, n = min_u32(a->n_frames, b->n_frames);
-    while (i <= n && a->frames[a->n_frames - i].method.v == b->frames[b->n_frames - i].method.v &&
-           a->frames[a->n_frames - i].bci == b->frames[b->n_frames - i].bci)
-        i++;
-    return i <= n && a->frames[a->n_frames - i].method.v == b->frames[b->n_frames - i].method.v &&
-           program_code(&all->program, a->frames[a->n_frames - i].method) >= CODE_LIBRARY;
+    const struct trace_frame *f = NULL, *g = NULL;
+    for (uint32_t i = 1; i <= a->n_frames && i <= b->n_frames; i++) {
+        f = &a->frames[a->n_frames - i];
+        g = &b->frames[b->n_frames - i];
+        if (f->method.v != g->method.v || f->bci != g->bci)
+            break;
+    }
+    return f && f->method.v == g->method.v && g->bci > f->bci &&
+           program_code(&all->program, f->method) >= CODE_LIBRARY;
 }
 
 bool resource_leaves_full(const struct resources *all, const struct analysis *a,

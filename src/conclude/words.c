@@ -66,7 +66,9 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     }
     finding_resource(&ev->resources, r, ev->a, name, sizeof name);
     rule_say(f, "%s", name);
-    if (r->none_free)
+    if (r->none_free && r->n_pool == 1)
+        rule_say(f, ": its only thread busy for %s", human_time(r->none_free).text);
+    else if (r->none_free)
         rule_say(f, ": all %s threads busy for %s", human_count(r->n_pool).text,
                  human_time(r->none_free).text);
     if (r->at_once > !r->all_known && resource_is_taken(r, ev->a)) /* one at least says nothing */
@@ -245,13 +247,22 @@ static enum card_label holder_label(const struct resource *r)
     return r->brought ? CARD_GIVEN_BY : kinds[r->kind].holders;
 }
 
+/* Whether holders wait for one more of the same things. */
+static bool is_another(const struct resource *r, const struct evidence *ev,
+                       const struct activity *x)
+{
+    return r->kind == RESOURCE_THINGS && x->other && &ev->resources.v[x->other - 1] == r;
+}
+
 /* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
 static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
 {
     bool few = x->samples && x->samples < DOING_SAMPLES; /* a share would claim too much */
     if (!few)
         rule_say(f, "%u %% of the time ", rule_permille(x->ns, f->resource->held) / 10);
-    if (x->other) {
+    if (is_another(f->resource, ev, x)) {
+        rule_say(f, "waiting for another one");
+    } else if (x->other) {
         char name[2 * LABEL_MAX];
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         const struct resource *other = &ev->resources.v[x->other - 1];
@@ -268,7 +279,7 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
         say_peer(f, ev, x);
     if (x->does == DOES_SYNC)
         rule_say(f, " (%s sync%s, %s)", human_count(x->calls).text, x->calls == 1 ? "" : "s",
-                 human_time(x->ns).text);
+                 human_time(x->took).text);
     if (x->samples)
         rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
                  human_count(x->samples).text, human_count(f->resource->looks).text);
@@ -389,8 +400,17 @@ static void say_one_behind(struct rule_finding *f, const struct evidence *ev,
 static void say_behind(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
-    for (uint32_t i = 0; i < r->n_behind; i++)
-        say_one_behind(f, ev, &ev->resources.v[r->behind[i] - 1], i == 0);
+    char title[2 * LABEL_MAX], other[2 * LABEL_MAX];
+    bool first = true;
+    resource_title(r, ev->a, title, sizeof title);
+    for (uint32_t i = 0; i < r->n_behind; i++) {
+        const struct resource *x = &ev->resources.v[r->behind[i] - 1];
+        resource_title(x, ev->a, other, sizeof other);
+        if (r->kind == RESOURCE_THINGS && strcmp(title, other) == 0)
+            continue; /* a lock inside the pool */
+        say_one_behind(f, ev, x, first);
+        first = false;
+    }
 }
 
 static void say_lengthened(struct rule_finding *f, const struct evidence *ev,
@@ -472,6 +492,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
+    if (is_another(r, ev, x))
+        return "let a thread use the one that it has instead of taking another";
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;

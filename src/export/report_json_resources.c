@@ -70,7 +70,7 @@ static json_t *activity_json(const struct report *r, const struct rule_finding *
     json_set_text(j, "from", a->samples ? "samples" : "recorded");
     json_set_count(j, "samples", a->samples);
     json_set_count(j, "syncs", a->does == DOES_SYNC ? a->calls : 0);
-    json_set_count(j, "sync_ns", a->does == DOES_SYNC ? a->ns : 0);
+    json_set_count(j, "sync_ns", a->does == DOES_SYNC ? a->took : 0);
     const struct resource *of = a->other ? &f->resources->v[a->other - 1] : NULL;
     json_set_peer(j, r, of && of->remote ? of->source.peer : activity_peer(a));
     json_object_set_new(j, "at", json_place(r, a->at));
