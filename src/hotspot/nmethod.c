@@ -247,13 +247,52 @@ static bool is_for_profilers(const struct layout *l, const struct nmethod *nm, i
            guarded_u16(constants + (uintptr_t)l->cm_max_locals, &max_locals) && max_locals > 0;
 }
 
+/* C2 gives what it makes without a place of its own the one that it parsed last, as that of a call
+ * that it inlined late (Compile::default_node_notes): one scope stands again and again between
+ * others, and says nothing of where it stands.  The next description in direction `step` that says
+ * something; `i` itself where none does. */
+static size_t saying(const struct layout *l, const struct nmethod *nm, size_t i, int step)
+{
+    enum { AROUND = 8, ROOM = 2 * AROUND + 1, LEAST = 4, TIMES = 3 };
+    int32_t scopes[ROOM], self = scope_at(l, nm, i);
+    size_t from = i > AROUND ? i - AROUND : 0, n = 0;
+    if (!is_for_profilers(l, nm, self))
+        return i;
+    while (n < ROOM && (scopes[n] = scope_at(l, nm, from + n)) >= 0)
+        n++;
+    if (i - from >= n)
+        return i;
+    unsigned own = 0, most = 0;
+    for (size_t k = 0; k < n; k++) {
+        unsigned same = 0;
+        for (size_t j = 0; j < n; j++)
+            same += scopes[j] == scopes[k];
+        if (scopes[k] == self)
+            own = same;
+        else if (same > most)
+            most = same;
+    }
+    if (own < LEAST || TIMES * most > own)
+        return i;
+    for (size_t k = i - from; k < n; k += (size_t)step)
+        if (scopes[k] != self)
+            return from + k;
+    return i;
+}
+
 struct nmethod_near nmethod_near(const struct layout *l, const struct nmethod *nm, uintptr_t pc)
 {
-    size_t i = first_at(l, nm, offset_of(nm, pc) + 1);
+    size_t after = first_at(l, nm, offset_of(nm, pc) + 1), before = after - 1;
     int32_t offset;
-    struct nmethod_near near = {.before = scope_at(l, nm, i - 1), .after = scope_at(l, nm, i)};
-    if (near.after > 0 && pc_desc(l, nm, i, &offset))
+    bool all = is_for_profilers(l, nm, scope_at(l, nm, after)) ||
+               is_for_profilers(l, nm, scope_at(l, nm, before));
+    if (all) {
+        after = saying(l, nm, after, 1);
+        before = saying(l, nm, before, -1);
+    }
+    struct nmethod_near near = {
+        .before = scope_at(l, nm, before), .after = scope_at(l, nm, after), .all = all};
+    if (near.after > 0 && pc_desc(l, nm, after, &offset))
         near.after_pc = nm->blob.code_begin + (uintptr_t)offset;
-    near.all = is_for_profilers(l, nm, near.after) || is_for_profilers(l, nm, near.before);
     return near;
 }

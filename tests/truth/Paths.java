@@ -18,6 +18,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 public class Paths {
     static final int SIZE = 16_000;
@@ -144,6 +145,14 @@ public class Paths {
             for (int i = 0; i < times; i++) //!
                 x = x * 31 + (x >>> 7) + a; //!
         return x;
+    }
+
+    static final class Boxes {
+        final TreeMap<Integer, Long> all = new TreeMap<>();
+
+        void put(int key, long value) {
+            all.put(key, value);
+        }
     }
 
     static long steps;
@@ -277,6 +286,17 @@ public class Paths {
             for (int i = 0; i < n / 8; i++) //!
                 x = Math.sin(x + i); //!
             return (long) (x * n);
+        });
+        /* C2 inlines the boxing late, and gives its place to all that it makes after that. */
+        Boxes boxes = new Boxes();
+        path("boxed", here + "java.lang.Math.* java.lang.StrictMath.* java.lang.FdLibm*", n -> {
+            double x = 0;
+            for (int i = 0; i < 20; i++) {
+                for (int k = 1; k < n / 160; k++) //!
+                    x += Math.pow(k, 0.37) * Math.cos(k + i); //!
+                boxes.put(i, (long) x);
+            }
+            return (long) x;
         });
         path("concat", here + "java.lang.String* java.lang.System.arraycopy java.lang.Long.* java.lang.invoke.* jdk.internal.*", n -> {
             long x = n;
