@@ -417,6 +417,7 @@ static int begin(struct holder *h, const struct resources *all, struct resource 
     keyed_init(&h->recorded, offsetof(struct entry, ns), sizeof(struct entry));
     keyed_init(&h->sampled, offsetof(struct entry, ns), sizeof(struct entry));
     map_init(&h->taking);
+    map_init(&h->taken_in);
     map_init(&h->seen[0]);
     map_init(&h->seen[1]);
     return h->of_thread && h->rest && h->waits ? 0 : -ENOMEM;
@@ -431,6 +432,7 @@ static void end(struct holder *h)
     buf_fini(&h->wanted);
     buf_fini(&h->before);
     map_fini(&h->taking);
+    map_fini(&h->taken_in);
     map_fini(&h->seen[0]);
     map_fini(&h->seen[1]);
     free(h->of_thread);

@@ -78,6 +78,8 @@ struct holder {
     bool nested;                    /* things are kept while another one is waited for */
     bool by_idle;                   /* things are back before their thread waits for work */
     uint64_t taken, back;           /* things that were waited for; that were seen to go back */
+    struct map taken_in;            /* contexts -> the method that takes a thing there, and gives
+                                     * it back */
     struct map seen[2];             /* of samples, of halts: thread << 32 | index / 64 -> bits of
                                      * those that are counted: each wait of many that one act ends
                                      * has what the thread did before it */

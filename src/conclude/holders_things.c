@@ -1,4 +1,5 @@
 /* Who has the things of a pool: from the end of a wait for one until it goes back. */
+#include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/holders_parts.h"
@@ -52,6 +53,72 @@ static stack_id stack_of(const struct holder *h, uint32_t context)
     return timeline_context(&h->a->timeline, context)->stack;
 }
 
+/* The method in which a thread takes a thing and gives it back: the innermost one that both stacks
+ * have in common. */
+static method_id taken_in(const struct trace *t, stack_id takes, stack_id gives)
+{
+    const struct trace_stack *a = trace_stack(t, takes), *b = trace_stack(t, gives);
+    method_id in = {0};
+    for (uint32_t i = 1; i <= a->n_frames && i <= b->n_frames; i++) {
+        struct trace_frame f = a->frames[a->n_frames - i], g = b->frames[b->n_frames - i];
+        if (f.method.v != g.method.v)
+            break;
+        in = f.method;
+        if (f.bci != g.bci)
+            break;
+    }
+    return (a->flags | b->flags) & STACK_TRUNCATED ? (method_id){0} : in;
+}
+
+/* The same of the waits at one call site, once it is known from one of them; 0: unknown. */
+static method_id where_taken(struct holder *h, const struct resource_wait *w, const struct give *g)
+{
+    uint64_t *known = map_put(&h->taken_in, w->span->context);
+    if (known && !*known && g && !g->helper)
+        *known = taken_in(h->a->trace, stack_of(h, w->span->context), g->stack).v;
+    return (method_id){known && !(g && g->helper) ? (uint32_t)*known : 0};
+}
+
+static bool is_outside(const struct trace *t, stack_id stack, method_id in)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    bool outside = s->n_frames && !(s->flags & STACK_TRUNCATED);
+    for (uint32_t i = 0; i < s->n_frames && outside; i++)
+        outside = s->frames[i].method.v != in.v;
+    return outside;
+}
+
+/* When a thread is first seen outside of a method after `from`, at the latest `to`: it has given
+ * the thing back before, when no thread waited, and what it gives at `to` is another one. */
+static uint64_t left_at(struct holder *h, uint32_t thread, uint64_t from, uint64_t to, method_id in)
+{
+    const struct trace *t = h->a->trace;
+    const struct line *l = &h->a->timeline.lines[thread];
+    const struct still_line *halts = stills_of(&h->a->halts, thread);
+    const struct run *looks = samples_of(&h->a->samples, samples_wall(&h->a->samples), thread);
+    if (!in.v)
+        return to;
+    for (uint32_t i = line_spans_until(l, from); i < l->spans.n && h->steps <= STEPS_MAX; i++) {
+        const struct span *s = line_span(l, i);
+        h->steps++;
+        if (s->start >= to || is_outside(t, stack_of(h, s->context), in)) {
+            to = min_u64(to, s->start);
+            break;
+        }
+    }
+    for (uint32_t i = still_first(halts, from); i < halts->n && halts->v[i].from < to; i++)
+        if (halts->v[i].from >= from && is_outside(t, halts->v[i].stack, in))
+            to = halts->v[i].from;
+    for (uint32_t i = samples_before(looks, from); i < looks->n; i++) {
+        const struct sample *s = sample_at(looks, i);
+        if (s->time >= to)
+            break;
+        if (s->time >= from && is_outside(t, s->stack, in))
+            to = s->time;
+    }
+    return to;
+}
+
 /* A thread holds a thing from the end of its wait to the next time that it ends another thread's
  * wait. */
 static int take_thing(void *self, struct resource *r, const struct resource_wait *w)
@@ -63,6 +130,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     if (w->again || !w->span->waker || w->open)
         return 0;
     h->taken += !h->by_idle;
+    method_id in = where_taken(h, w, g);
     if (!g)
         return 0;
     /* A later wait of its own comes first: the thing went back when no thread waited. */
@@ -76,12 +144,14 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
               resource_later_call(h->all, stack_of(h, w->span->context), stack_of(h, o->context))))
             return 0;
         if (wait_is_for_work(h->a, o->context)) /* likewise, at the latest by then */
-            return h->by_idle ? holder_hold(h, w->thread, from, o->start) : 0;
+            return h->by_idle
+                       ? holder_hold(h, w->thread, from, left_at(h, w->thread, from, o->start, in))
+                       : 0;
     }
     if (h->by_idle)
         return 0;
     h->back++;
-    TRY(holder_hold(h, w->thread, from, g->time));
+    TRY(holder_hold(h, w->thread, from, left_at(h, w->thread, from, g->time, in)));
     bool worked = g->helper && HELPED_PART * (g->given - g->time) > g->given - from;
     return worked ? holder_hold(h, g->helper, g->time, g->given) : 0;
 }

@@ -778,7 +778,9 @@ static void make_row(void)
              wake = builder_stack(&b, "com.fast.pool.Rows.wake:9 com.fast.pool.Rows.grant:8 "
                                       "shop.Desk.place:21 shop.Main.main:2"),
              give = builder_stack(&b,
-                                  "com.fast.pool.Rows.free:30 shop.Desk.place:25 shop.Main.main:2");
+                                  "com.fast.pool.Rows.free:30 shop.Desk.place:25 shop.Main.main:2"),
+             sleeps =
+                 builder_stack(&b, "java.lang.Thread.sleep:1 shop.Desk.place:23 shop.Main.main:2");
     uint64_t time = 5001000;
     for (int i = 0; i < 3; i++)
         ADD(&b, who[i].v, who[i], 1000000, wait_enter, .lock = of[i], .stack = take);
@@ -789,7 +791,8 @@ static void make_row(void)
         ADD(&b, who[x].v, who[x], time + 50000, notify, .lock = of[y], .stack = wake);
         ADD(&b, who[y].v, who[y], time + 60000, wait_exit, .lock = of[y]);
         ADD(&b, who[y].v, who[y], time + 75000, wait_enter, .lock = of[y], .stack = take);
-        does_sleep(who[x], time + 1000000, time + 9000000);
+        ADD(&b, who[x].v, who[x], time + 1000000, sleep_enter, .stack = sleeps);
+        ADD0(&b, who[x].v, who[x], time + 9000000, sleep_exit);
         time += 10000000;
         ADD(&b, who[x].v, who[x], time, notify, .lock = of[y], .stack = give);
         of[x] = builder_lock(&b, grant);
