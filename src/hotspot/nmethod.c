@@ -2,6 +2,7 @@
 
 #include "base/guarded.h"
 #include "base/util.h"
+#include "hotspot/methods.h"
 
 enum {
     STATE_MAX = 2, /* in use, not used (17), not entrant; not zombie, not unloaded */
@@ -247,32 +248,48 @@ static bool is_for_profilers(const struct layout *l, const struct nmethod *nm, i
            guarded_u16(constants + (uintptr_t)l->cm_max_locals, &max_locals) && max_locals > 0;
 }
 
-/* C2 gives what it makes without a place of its own the one that it parsed last, as that of a call
- * that it inlined late (Compile::default_node_notes): one scope stands again and again between
- * others, and says nothing of where it stands.  The next description in direction `step` that says
- * something; `i` itself where none does. */
-static size_t saying(const struct layout *l, const struct nmethod *nm, size_t i, int step)
+/* Whether a scope is of a bytecode that calls something. */
+static bool is_call(const struct layout *l, const struct nmethod *nm, int32_t scope)
 {
-    enum { AROUND = 8, ROOM = 2 * AROUND + 1, LEAST = 4, TIMES = 3 };
-    int32_t scopes[ROOM], self = scope_at(l, nm, i);
-    size_t from = i > AROUND ? i - AROUND : 0, n = 0;
-    if (!is_for_profilers(l, nm, self))
-        return i;
-    while (n < ROOM && (scopes[n] = scope_at(l, nm, from + n)) >= 0)
-        n++;
-    if (i - from >= n)
-        return i;
-    unsigned own = 0, most = 0;
+    enum { INVOKEVIRTUAL = 0xb6, INVOKEDYNAMIC = 0xba };
+    uint32_t at = (uint32_t)scope, locals;
+    struct method_view v;
+    struct walk_frame f;
+    uint8_t code;
+    return read_scope(l, nm, &at, &f, &locals) && method_view(l, f.method, &v) &&
+           (uint32_t)f.bci < v.code_size && guarded_u8(v.code + (uintptr_t)f.bci, &code) &&
+           code >= INVOKEVIRTUAL && code <= INVOKEDYNAMIC;
+}
+
+/* How often a scope stands among others, and the most frequent one of these. */
+static void count_scopes(const int32_t *v, size_t n, int32_t scope, unsigned *own, unsigned *most)
+{
+    *own = *most = 0;
     for (size_t k = 0; k < n; k++) {
         unsigned same = 0;
         for (size_t j = 0; j < n; j++)
-            same += scopes[j] == scopes[k];
-        if (scopes[k] == self)
-            own = same;
-        else if (same > most)
-            most = same;
+            same += v[j] == v[k];
+        unsigned *to = v[k] == scope ? own : most;
+        *to = same > *to ? same : *to;
     }
-    if (own < LEAST || TIMES * most > own)
+}
+
+/* C2 gives what it makes without a place of its own that of the call that it inlined last
+ * (Compile::default_node_notes, LateInlineCallGenerator in callGenerator.cpp): one scope stands
+ * again and again between others, and says nothing of where it stands.  The next description in
+ * direction `step` that says something; `i` itself where none does. */
+static size_t saying(const struct layout *l, const struct nmethod *nm, size_t i, int step)
+{
+    enum { AROUND = 8, ROOM = 2 * AROUND + 1, LEAST = 3 };
+    int32_t scopes[ROOM], self = scope_at(l, nm, i);
+    size_t from = i > AROUND ? i - AROUND : 0, n = 0;
+    unsigned own, most;
+    if (!is_for_profilers(l, nm, self) || !is_call(l, nm, self))
+        return i;
+    while (n < ROOM && (scopes[n] = scope_at(l, nm, from + n)) >= 0)
+        n++;
+    count_scopes(scopes, n, self, &own, &most);
+    if (own < LEAST || own < most)
         return i;
     for (size_t k = i - from; k < n; k += (size_t)step)
         if (scopes[k] != self)
