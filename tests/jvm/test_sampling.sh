@@ -191,6 +191,21 @@ test_places() {
     lacks out DebugNonSafepoints
 }
 
+# What C2 makes without a place of its own has that of a call that it inlined late: a loop is not at the line behind it.
+test_boxed() {
+    local line all here
+    line=$(grep -n '// computes' "$ROOT/tests/jvm/Boxed.java" | cut -d: -f1)
+    for size in 300 1000 3000; do
+        run_traced 0 cpu=1ms -Xmx64m -Xbatch -XX:-TieredCompilation Boxed $size
+        "$ORCA" events --stacks -k cpu_sample -t computing "$TRACE" >deep
+        all=$(grep -c 'Boxed\.compute(' deep)
+        here=$(grep -c "Boxed\.compute(Boxed\.java:$line)" deep)
+        [ "$all" -lt 200 ] || break
+    done
+    at_least "$all" 200 "samples in Boxed.compute"
+    at_least $((here * 10)) $((all * 9)) "of $all samples in Boxed.compute, those at line $line, in tenths"
+}
+
 # Looks alone show where the holder of a lock computes, as orca record takes them by default.
 test_holder_computes() {
     run 0 "$ORCA" record -o "$TRACE" -- "$JAVA" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" BusyHolder 60
