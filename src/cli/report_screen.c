@@ -264,8 +264,10 @@ static void put_load(struct table *t, const struct page *p, const struct resourc
     table_put(t, text);
     snprintf(text, sizeof text, "%.2f", length ? (double)v->ns / length : 0.0);
     table_put(t, text);
+    /* Where no event shows all that is taken, only how many have it at least. */
+    bool known = v->all_known || (v->kind == RESOURCE_LOCK && v->lock.v);
     snprintf(text, sizeof text, "%.2f", length ? (double)v->held / length : 0.0);
-    table_put(t, text);
+    table_put(t, known ? text : "-");
 }
 
 /* Resources whose waits took 0 ns say nothing; they are the last ones. */

@@ -4,34 +4,55 @@
     "run fewer threads at a time, or give the program more processors or a larger quota"
 #define STOP_LESS "make the stops of the JVM shorter or rarer: orca report --gc lists them"
 #define KEEP_THE_PAGES "read the mapped file before, or give the machine more memory"
-#define SYNC_LESS "sync once for all threads that wait, or after releasing the lock"
 #define SEE_WHERE "record with --time --wall 5ms: samples show where the holder is"
 
+/* The code of the holder has no part in it. */
+#define ALL(text)                                                                                  \
+    .of_lock = text, .of_things = text, .of_permits = text, .of_queue = text, .nowhere = true
+
+#define MORE "allow more at once, or "
+#define EMPTY "let more threads empty the queue, or "
+
 const struct doing doings[DOES_LIMIT] = {
-    [DOES_UNKNOWN] = {"unknown", "in activity that Orca did not record", NULL, NULL, false},
-    [DOES_COMPUTE] = {"computes", "computing", "do this work outside the lock, or split the lock",
-                      "release it before this work", false},
-    [DOES_INPUT] = {"input", "waiting for input",
-                    "read before taking the lock, or after releasing it",
-                    "make the call before taking one, or release it first", false},
-    [DOES_OUTPUT] = {"output", "writing output",
-                     "write after releasing the lock, or let one thread write for all", NULL,
-                     false},
-    [DOES_NATIVE] = {"native", "paused in native code", NULL, NULL, false},
-    [DOES_SLEEP] = {"sleeps", "sleeping", "sleep without the lock", "release it before sleeping",
-                    false},
-    [DOES_JOIN] = {"joins", "waiting for a thread to end", NULL, NULL, false},
-    [DOES_ANSWER] = {"answer", "waiting for an answer",
-                     "wait for the answer before taking the lock",
-                     "wait for the answer before taking one, or release it first", false},
-    [DOES_WAIT] = {"waits", "waiting", NULL, NULL, false},
-    [DOES_BLOCKED] = {"blocked", "blocked", NULL, NULL, false},
-    [DOES_SYNC] = {"syncs", "syncing", SYNC_LESS, NULL, false},
-    [DOES_READY] = {"ready", "waiting for a processor", GIVE_IT_A_PROCESSOR, GIVE_IT_A_PROCESSOR,
-                    true},
-    [DOES_STOPPED] = {"stopped", "stopped by the JVM", STOP_LESS, STOP_LESS, true},
-    [DOES_FAULT] = {"fault", "in page faults", KEEP_THE_PAGES, KEEP_THE_PAGES, true},
-    [DOES_OFF] = {"off", "off the processor, cause unknown", SEE_WHERE, SEE_WHERE, true},
+    [DOES_UNKNOWN] = {.name = "unknown", .words = "in activity that Orca did not record"},
+    [DOES_COMPUTE] = {.name = "computes",
+                      .words = "computing",
+                      .of_lock = "do this work outside the lock, or split the lock",
+                      .of_things = "release it before this work",
+                      .of_permits = MORE "make this work cheaper",
+                      .of_queue = EMPTY "make this work cheaper"},
+    [DOES_INPUT] = {.name = "input",
+                    .words = "waiting for input",
+                    .of_lock = "read before taking the lock, or after releasing it",
+                    .of_things = "make the call before taking one, or release it first",
+                    .of_permits = MORE "make the call without one",
+                    .of_queue = EMPTY "make the other end answer faster"},
+    [DOES_OUTPUT] = {.name = "output",
+                     .words = "writing output",
+                     .of_lock = "write after releasing the lock, or let one thread write for all",
+                     .of_queue = EMPTY "write for many entries at once"},
+    [DOES_NATIVE] = {.name = "native", .words = "paused in native code"},
+    [DOES_SLEEP] = {.name = "sleeps",
+                    .words = "sleeping",
+                    .of_lock = "sleep without the lock",
+                    .of_things = "release it before sleeping",
+                    .of_permits = MORE "sleep without one"},
+    [DOES_JOIN] = {.name = "joins", .words = "waiting for a thread to end"},
+    [DOES_ANSWER] = {.name = "answer",
+                     .words = "waiting for an answer",
+                     .of_lock = "wait for the answer before taking the lock",
+                     .of_things = "wait for the answer before taking one, or release it first",
+                     .of_permits = MORE "wait for the answer without one"},
+    [DOES_WAIT] = {.name = "waits", .words = "waiting"},
+    [DOES_BLOCKED] = {.name = "blocked", .words = "blocked"},
+    [DOES_SYNC] = {.name = "syncs",
+                   .words = "syncing",
+                   .of_lock = "sync once for all threads that wait, or after releasing the lock",
+                   .of_queue = EMPTY "sync once for many entries"},
+    [DOES_READY] = {.name = "ready", .words = "waiting for a processor", ALL(GIVE_IT_A_PROCESSOR)},
+    [DOES_STOPPED] = {.name = "stopped", .words = "stopped by the JVM", ALL(STOP_LESS)},
+    [DOES_FAULT] = {.name = "fault", .words = "in page faults", ALL(KEEP_THE_PAGES)},
+    [DOES_OFF] = {.name = "off", .words = "off the processor, cause unknown", ALL(SEE_WHERE)},
 };
 
 bool doing_is(enum holder_does does, enum holder_does what)

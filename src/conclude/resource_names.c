@@ -202,6 +202,20 @@ bool resource_is_taken(const struct resource *r, const struct analysis *a)
            !(by_words && strncmp(by_words, "loading", 7) == 0);
 }
 
+bool resource_is_of_jdk(const struct resource *r, const struct analysis *a)
+{
+    method_id take = taker(r, a);
+    return r->kind == RESOURCE_LOCK && !r->field && name_is_method(r, a) && take.v &&
+           sites_is_jdk(trace_method_class(a->trace, take));
+}
+
+bool resource_is_limit(const struct resource *r, const struct analysis *a)
+{
+    const char *role = r->kind == RESOURCE_THINGS ? resource_role(r, a) : "";
+    return (r->kind == RESOURCE_THINGS && is_semaphore(r, a) && !find_known(r, a->trace)) ||
+           strcmp(role, "bulkhead") == 0 || strcmp(role, "concurrency limit") == 0;
+}
+
 const char *resource_io_word(const struct resource *r)
 {
     return r->doing->does == DOES_OUTPUT ? "output" : "input";
@@ -211,8 +225,12 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
     const char *by_words = NULL;
+    if (k && k->pool && r->kind == RESOURCE_THINGS && strcmp(k->role, "object pool") == 0)
+        by_words = role_by_words(r, a); /* of connections */
     if (k)
-        return k->lock && r->kind == RESOURCE_LOCK ? k->lock : k->role;
+        return k->lock && r->kind == RESOURCE_LOCK                    ? k->lock
+               : by_words && strcmp(by_words, "connection pool") == 0 ? by_words
+                                                                      : k->role;
     if (resource_is_of_classes(r, a))
         return is_initialisation(r, a) ? "class initialisation" : "class loading";
     if (resource_is_full_queue(r))

@@ -67,6 +67,11 @@ bool resource_class_of_entry(const char *signature);
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 
+/* Whether it is a lock inside the JDK, which a program can only use less; whether it limits how many
+ * do something at once. */
+bool resource_is_of_jdk(const struct resource *r, const struct analysis *a);
+bool resource_is_limit(const struct resource *r, const struct analysis *a);
+
 /* Whether several things are taken and given back: what one thread does once for all waiters is not
  * such a thing. */
 bool resource_is_taken(const struct resource *r, const struct analysis *a);

@@ -485,9 +485,10 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (is_small_pool(r))
         return "give the pool more threads, or make the other end answer faster";
     const struct activity *x = r->doing;
-    bool taken = (r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
+    bool queue = resource_is_full_queue(r);
+    bool taken = (queue || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
                  strncmp(resource_role(r, ev->a), "loading", 7) != 0;
-    if (!r->n_doing || known_permille(r) < KNOWN_LEAST || resource_is_full_queue(r) || !taken ||
+    if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken || resource_is_of_jdk(r, ev->a) ||
         resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
@@ -497,9 +498,11 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;
-    return r->kind == RESOURCE_LOCK     ? doings[x->does].of_lock
-           : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
-                                        : NULL;
+    return queue                         ? doings[x->does].of_queue
+           : resource_is_limit(r, ev->a) ? doings[x->does].of_permits
+           : r->kind == RESOURCE_LOCK    ? doings[x->does].of_lock
+           : r->kind == RESOURCE_THINGS  ? doings[x->does].of_things
+                                         : NULL;
 }
 
 static void say_try(struct rule_finding *f, const struct evidence *ev)

@@ -900,6 +900,53 @@ Test(resources, who_puts_into_a_queue_waits_for_a_full_one)
     cr_assert_str_eq(name, "full queue of Desk.place");
 }
 
+/* What would help is at the consumer. */
+Test(resources, who_empties_a_full_queue_too_slowly)
+{
+    stack_id reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native shop.Mail.send:31 "
+                                       "shop.Mail.run:5");
+    for (uint64_t i = 0; i < 20; i++)
+        ADD(&b, dan.v, dan, 9900000 + i * 10000000, io, .what = IO_KIND_input, .stack = reads,
+            .since = at(1100000 + i * 10000000));
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id wait = builder_stack(
+                 &b, PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21"),
+             give = builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.take:8 "
+                                      "shop.Mail.run:4");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        for (uint64_t k = 0; k < 2; k++) /* both, by one act */
+            ADD(&b, k ? ann.v : bob.v, k ? ann : bob, time + k, park_enter, .lock = on,
+                .stack = wait);
+        for (uint64_t k = 0; k < 2; k++)
+            ADD(&b, 40, dan, time + 9000000 + k, unpark, .target = k ? ann : bob, .stack = give);
+        for (uint64_t k = 0; k < 2; k++)
+            ADD(&b, k ? ann.v : bob.v, k ? ann : bob, time + 9000500 + k, park_exit, .lock = on);
+    }
+    run(400000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_str_eq(resource_role(f->resource, a), "full queue");
+    cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
+    cr_assert_leq(f->resource->doing[0].calls, 20); /* each once, though both waited */
+    cr_assert_str_eq(labelled(f, CARD_TRY),
+                     "let more threads empty the queue, or make the other end answer faster");
+}
+
+/* A thing is back when its thread has left the method that takes it, though it gives another one
+ * later. */
+Test(resources, who_has_left_the_method_that_took_a_thing_has_it_no_more)
+{
+    reads_in = "sun.nio.ch.SocketDispatcher.write0:native shop.Answer.close:9 shop.Main.main:2";
+    reads_from = builder_lock(&b, builder_class(&b, "=client 10.0.0.9"));
+    make_pool();
+    run(400000000);
+    for (size_t i = 0; i < all.v[0].n_doing; i++)
+        cr_assert_neq(all.v[0].doing[i].does, DOES_OUTPUT);
+    cr_assert_lt(all.v[0].held, 30000000);
+}
+
 /* Producers whose queue is full: dan makes room now and then; at other times one of them, which puts
  * something or looks, gives the queue's lock to another, and with that no room. */
 Test(resources, who_gives_a_full_queues_lock_on_makes_no_room)
@@ -955,6 +1002,16 @@ Test(resources, a_known_pool_is_called_by_the_method_that_is_asked)
     char name[256];
     resource_title(&all.v[0], a, name, sizeof name);
     cr_assert_str_eq(name, "GenericObjectPool.borrowObject (object pool)");
+}
+
+/* Also where the pool of objects is in a pool of connections. */
+Test(resources, a_pool_of_objects_is_of_connections_where_one_is_asked_for)
+{
+    const struct resource *r = given_by_dan(
+        "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+        PARKED "org.apache.commons.pool2.impl.LinkedBlockingDeque.takeFirst:9 "
+               "org.apache.commons.dbcp2.BasicDataSource.getConnection:3 shop.Desk.place:21");
+    cr_assert_str_eq(resource_role(r, a), "connection pool");
 }
 
 /* A library's own queue, by the name of its method. */
@@ -1232,6 +1289,21 @@ Test(resources, a_semaphore_says_how_many_are_in_use)
     cr_assert_eq(all.v[0].at_once, 2);
     const char *text = text_of_first();
     cr_assert(begins(text, "Semaphore of Desk.place: 2 in use at "), "%s", text);
+}
+
+/* What the permits are for. */
+Test(resources, who_computes_with_a_permit_is_not_told_to_release_it_before)
+{
+    begin_permits();
+    takes_permit(cat, 2000000, 0);
+    for (uint64_t i = 1; i < 9; i++)
+        look(cat, 10000000 * i, "shop.Pdf.draw:31 shop.Desk.place:22", 0);
+    waits_for_permit(ann, cat, 3000000, 90000000);
+    ADD(&b, ann.v, ann, 92000000, semaphore_release, .lock = permits, .stack = held_in);
+    run(100000000);
+    cr_assert(all.v[0].all_known);
+    cr_assert_str_eq(labelled(first_card(), CARD_TRY),
+                     "allow more at once, or make this work cheaper");
 }
 
 /* Who gave up has nothing. */

@@ -352,6 +352,18 @@ Test(servers, a_lock_deep_in_the_jdk_is_called_by_the_jdks_method)
     cr_assert_not_null(strstr(first_finding()->text, "wait in Load.run"));
 }
 
+/* No program can split it. */
+Test(servers, a_lock_inside_the_jdk_gets_no_advice)
+{
+    static const char at[] = "java.util.logging.StreamHandler.publish:5 "
+                             "java.util.logging.Logger.log:6 shop.Load.run:5";
+    for (uint64_t i = 0; i < 20; i++)
+        does_sleep(bob, 1100000 + i * ROUND, 9000000 + i * ROUND);
+    cr_assert_str_eq(title_of_lock(at, at), "lock of StreamHandler.publish");
+    cr_assert_eq(all.v[0].doing[0].does, DOES_SLEEP);
+    cr_assert_null(strstr(first_finding()->text, "try"), "%s", first_finding()->text);
+}
+
 /* Page.class.getResourceAsStream() locks the jar file, not the class. */
 Test(servers, a_class_literal_does_not_hold_what_the_jdk_locks_in_its_methods)
 {
