@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     HELPERS = 3,      /* helpers on a thing's way back; one that has it for less than this part */
@@ -261,6 +262,12 @@ static bool is_nested(const struct nested *n)
            (stuck && resource_is_known_pool(n->h->r->take, n->h->a->trace));
 }
 
+/* Who loads an entry does it for all that wait: they get no thing that they would give back. */
+static bool is_loading(const struct holder *h)
+{
+    return strncmp(resource_role(h->r, h->a), "loading", 7) == 0;
+}
+
 static int hold_things_of(struct holder *h, struct nested *n)
 {
     find_inner(n);
@@ -269,7 +276,7 @@ static int hold_things_of(struct holder *h, struct nested *n)
     bool stuck = h->nested && resource_is_known_pool(h->r->take, h->a->trace);
     h->r->others_give = others_give(h) && !stuck;
     h->r->brought = h->semaphore.v && h->r->others_give;
-    if (h->r->others_give)
+    if (h->r->others_give || is_loading(h))
         return resource_each_wait(h->r, h->a, holder_take_answer, h);
     holder_sort_gives(h);
     TRY(take_things(h));
