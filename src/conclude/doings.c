@@ -8,7 +8,8 @@
 
 /* The code of the holder has no part in it. */
 #define ALL(text)                                                                                  \
-    .of_lock = text, .of_things = text, .of_permits = text, .of_queue = text, .nowhere = true
+    .of_lock = text, .of_things = text, .of_permits = text, .of_transaction = text,                \
+    .of_queue = text, .nowhere = true
 
 #define MORE "allow more at once, or "
 #define EMPTY "let more threads empty the queue, or "
@@ -20,12 +21,14 @@ const struct doing doings[DOES_LIMIT] = {
                       .of_lock = "do this work outside the lock, or split the lock",
                       .of_things = "release it before this work",
                       .of_permits = MORE "make this work cheaper",
+                      .of_transaction = "do this work outside of the transaction",
                       .of_queue = EMPTY "make this work cheaper"},
     [DOES_INPUT] = {.name = "input",
                     .words = "waiting for input",
                     .of_lock = "read before taking the lock, or after releasing it",
                     .of_things = "make the call before taking one, or release it first",
                     .of_permits = MORE "make the call without one",
+                    .of_transaction = "make the call outside of the transaction",
                     .of_queue = EMPTY "make the other end answer faster"},
     [DOES_OUTPUT] = {.name = "output",
                      .words = "writing output",
@@ -36,13 +39,15 @@ const struct doing doings[DOES_LIMIT] = {
                     .words = "sleeping",
                     .of_lock = "sleep without the lock",
                     .of_things = "release it before sleeping",
-                    .of_permits = MORE "sleep without one"},
+                    .of_permits = MORE "sleep without one",
+                    .of_transaction = "sleep outside of the transaction"},
     [DOES_JOIN] = {.name = "joins", .words = "waiting for a thread to end"},
     [DOES_ANSWER] = {.name = "answer",
                      .words = "waiting for an answer",
                      .of_lock = "wait for the answer before taking the lock",
                      .of_things = "wait for the answer before taking one, or release it first",
-                     .of_permits = MORE "wait for the answer without one"},
+                     .of_permits = MORE "wait for the answer without one",
+                     .of_transaction = "wait for the answer outside of the transaction"},
     [DOES_WAIT] = {.name = "waits", .words = "waiting"},
     [DOES_BLOCKED] = {.name = "blocked", .words = "blocked"},
     [DOES_SYNC] = {.name = "syncs",

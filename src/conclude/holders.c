@@ -463,6 +463,7 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
     end(h);
     TRY(begin(h, h->all, h->r, h->lines, h->a));
     h->r->held = 0;
+    h->r->by_waits = false;
     TRY(resource_each_wait(h->r, h->a, holder_add_wanted, h));
     holder_merge_wanted(h);
     for (uint32_t i = 1; i < h->a->timeline.n_lines && i < threads->n; i++)
@@ -479,6 +480,7 @@ static int forget_late(struct holder *h)
     r->source = (struct peer_vote){0};
     r->remote = r->inside = false;
     r->at_once = 0;
+    r->by_waits = false;
     end(h);
     return begin(h, h->all, r, h->lines, h->a);
 }

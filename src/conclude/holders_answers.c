@@ -1,4 +1,5 @@
 /* Who works on the answers that threads wait for, and how long requests queue before that. */
+#include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
 #include "conclude/holders_parts.h"
@@ -29,6 +30,16 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
     return since;
 }
 
+/* Whether a thread's input or output was recorded in a stretch of time. */
+static bool does_io_between(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+    const struct still_line *l = stills_of(&h->a->halts, thread);
+    uint32_t i = still_first(l, from);
+    while (i < l->n && l->v[i].from < to && l->v[i].what >= IO_KINDS)
+        i++;
+    return i < l->n && l->v[i].from < to;
+}
+
 /* Whether a thread ended a wait only because time had passed: it did little since its own wait for
  * work timed out, or was ended by a thread of its pool.  Such a thread is a timer, and gave no
  * answer. */
@@ -40,6 +51,8 @@ static bool is_of_time(const struct holder *h, const struct give *g, const struc
     const struct span *s = i ? line_span(l, i - 1) : NULL;
     if (!s || span_end(t, s) > g->time ||
         TIMER_PART * (g->time - span_end(t, s)) > g->time - min_u64(w->from, g->time))
+        return false;
+    if (does_io_between(h, g->thread, span_end(t, s), g->time))
         return false;
     const struct context *x = timeline_context(t, s->context);
     if (x->what == STATE_SLEEPING)
@@ -109,6 +122,7 @@ int holder_take_answer(void *self, struct resource *r, const struct resource_wai
         return 0;
     struct stretch works = {from, g.time}, before = {w->from, from};
     const struct edge edges[] = {{from, 1}, {g.time, -1}};
+    r->by_waits = true;
     buf_put(&h->wanted, &works, sizeof works);
     buf_put(&h->before, &before, sizeof before);
     if (from < g.time)

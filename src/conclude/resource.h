@@ -152,6 +152,7 @@ struct resource {
     uint64_t handed;   /* locks: ns between giving one and the end of the wait of who got it, */
     uint64_t n_handed; /* summed over this number of waits; of `handed`, */
     uint64_t late;     /* virtual threads that got one waited for a carrier */
+    bool by_waits;     /* `held`, and ns of `doing`, count once for each wait that they are for */
     uint64_t looks;    /* samples, or owners that were asked, behind what is not recorded */
     uint32_t
         at_once;    /* things: how many were had at a time at most, as far as is known; answers: how

@@ -202,6 +202,17 @@ bool resource_is_taken(const struct resource *r, const struct analysis *a)
            !(by_words && strncmp(by_words, "loading", 7) == 0);
 }
 
+bool resource_is_known(const struct resource *r, const struct analysis *a)
+{
+    return find_known(r, a->trace) != NULL;
+}
+
+bool resource_is_of_transactions(const struct resource *r, const struct analysis *a)
+{
+    const struct known *k = find_known(r, a->trace);
+    return k && strstr(k->role, " of the database");
+}
+
 bool resource_is_of_jdk(const struct resource *r, const struct analysis *a)
 {
     method_id take = taker(r, a);

@@ -67,6 +67,12 @@ bool resource_class_of_entry(const char *signature);
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 
+/* Whether the library that it is of is known (resources.def). */
+bool resource_is_known(const struct resource *r, const struct analysis *a);
+
+/* Whether it is a lock that a transaction of a database has until its end. */
+bool resource_is_of_transactions(const struct resource *r, const struct analysis *a);
+
 /* Whether it is a lock inside the JDK, which a program can only use less; whether it limits how many
  * do something at once. */
 bool resource_is_of_jdk(const struct resource *r, const struct analysis *a);

@@ -280,7 +280,9 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
     if (x->does == DOES_SYNC)
         rule_say(f, " (%s sync%s, %s)", human_count(x->calls).text, x->calls == 1 ? "" : "s",
                  human_time(x->took).text);
-    if (x->samples)
+    if (x->samples && f->resource->by_waits && !few)
+        rule_say(f, " (%s samples)", human_count(x->samples).text);
+    else if (x->samples)
         rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
                  human_count(x->samples).text, human_count(f->resource->looks).text);
     rule_add_stack(f, x->stack);
@@ -470,6 +472,16 @@ static bool is_small_pool(const struct resource *r)
            r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
+/* What empties a logger's queue is one thread: only the second part is possible. */
+static const char *of_queue(const struct resource *r, const struct evidence *ev,
+                            const struct activity *x)
+{
+    static const char or [] = ", or ";
+    const char *text = doings[x->does].of_queue;
+    const char *second = text && resource_is_known(r, ev->a) ? strstr(text, or) : NULL;
+    return second ? second + sizeof or -1 : text;
+}
+
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -486,8 +498,10 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "give the pool more threads, or make the other end answer faster";
     const struct activity *x = r->doing;
     bool queue = resource_is_full_queue(r);
-    bool taken = (queue || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
-                 strncmp(resource_role(r, ev->a), "loading", 7) != 0;
+    bool transaction = resource_is_of_transactions(r, ev->a);
+    bool taken =
+        (queue || transaction || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
+        strncmp(resource_role(r, ev->a), "loading", 7) != 0;
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken || resource_is_of_jdk(r, ev->a) ||
         resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
@@ -498,11 +512,14 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;
-    return queue                         ? doings[x->does].of_queue
-           : resource_is_limit(r, ev->a) ? doings[x->does].of_permits
-           : r->kind == RESOURCE_LOCK    ? doings[x->does].of_lock
-           : r->kind == RESOURCE_THINGS  ? doings[x->does].of_things
-                                         : NULL;
+    if (queue)
+        return of_queue(r, ev, x);
+    if (transaction)
+        return doings[x->does].of_transaction;
+    return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits
+           : r->kind == RESOURCE_LOCK   ? doings[x->does].of_lock
+           : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
+                                        : NULL;
 }
 
 static void say_try(struct rule_finding *f, const struct evidence *ev)
