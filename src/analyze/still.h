@@ -5,10 +5,8 @@
  * of the wall clock) where there are none: a look that finds a thread on no processor, in a native
  * method of input or output, stands for the time up to it (its weight), as far as the thread was in
  * no recorded wait, and was not found elsewhere, in that time.  A look into a recorded call says
- * nothing more, and none reaches back behind one.  An unknown native method counts when the thread
- * was found in the very same place before, and has not moved for STILL_LEAST_NS: less may be
- * waiting for a processor. Where no look says so, a thread that is in no wait runs, as far as
- * anybody knows.
+ * nothing more, and none reaches back behind one.  Who waits for a processor does not stand still
+ * (SAMPLE_IDLE).  Where no look says so, a thread that is in no wait runs, as far as anybody knows.
  *
  *     a thread's life = its waits + what is not known + still + running */
 #ifndef ORCA_ANALYZE_STILL_H
@@ -17,8 +15,6 @@
 #include "analyze/decode.h"
 #include "analyze/thread_set.h"
 #include "analyze/timeline.h"
-
-enum { STILL_LEAST_NS = 100000000 };
 
 struct still {
     uint64_t from, to; /* ns of CLOCK_MONOTONIC */

@@ -115,7 +115,7 @@ static uint64_t left_at(struct holder *h, uint32_t thread, uint64_t from, uint64
         if (s->time >= to)
             break;
         if (s->time >= from && is_outside(t, s->stack, in))
-            to = s->time;
+            to = max_u64(from, s->time - 1); /* without the sample itself */
     }
     return to;
 }

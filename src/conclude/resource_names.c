@@ -229,7 +229,9 @@ bool resource_is_limit(const struct resource *r, const struct analysis *a)
 
 const char *resource_io_word(const struct resource *r)
 {
-    return r->doing->does == DOES_OUTPUT ? "output" : "input";
+    return r->doing->does == DOES_OUTPUT   ? "output"
+           : r->doing->does == DOES_NATIVE ? "native code"
+                                           : "input";
 }
 
 const char *resource_role(const struct resource *r, const struct analysis *a)

@@ -131,6 +131,13 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     say_peer(f, ev, r->doing);
+    if (r->doing->does == DOES_NATIVE) {
+        char class_[LABEL_MAX], method[LABEL_MAX];
+        label_method_parts(ev->a->trace,
+                           program_library(&ev->resources.program, r->wait_stack).method, class_,
+                           method);
+        rule_say(f, " of %s%s%s", label_simple(class_), *class_ ? "." : "", method);
+    }
     rule_say(f, r->doing->samples ? " (%s, %s samples)" : " (%s, %s waits)", human_time(r->ns).text,
              human_count(r->doing->samples ? r->looks : r->count).text);
     rule_line(f, CARD_WAIT_IN);
@@ -154,7 +161,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     say_who(f, ev, r);
     rule_say(f, "%s%s", resource_n_waiters(r) == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
              r->kind == RESOURCE_LOOP ? "in handlers"
-             : r->kind == RESOURCE_IO ? "for "
+             : r->kind == RESOURCE_IO ? r->doing->does == DOES_NATIVE ? "in " : "for "
                                       : human_time(r->ns / r->count).text);
     if (r->kind == RESOURCE_LOOP) {
         rule_say(f, " between selects (%s); the loop serves nothing else in that time",
