@@ -309,7 +309,8 @@ static void print_resources(const struct page *p, size_t rows)
         }
         cell_time(&t, v->count ? v->ns / v->count : 0, v->count);
         finding_holders(v, p->r->a, raw, sizeof raw);
-        printable_text(*raw ? raw : "unknown", p->utf8, name, sizeof name);
+        const char *nobody = v->kind == RESOURCE_DELAY ? "-" : "unknown"; /* time passes */
+        printable_text(*raw ? raw : nobody, p->utf8, name, sizeof name);
         printable_cut(name, page_room(p, THREAD_WIDTH));
         table_put(&t, name);
     }

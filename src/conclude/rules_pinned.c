@@ -31,7 +31,11 @@ enum {
     READY_PERMILLE = 100,         /* of the time ready or on a carrier; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     USERS_MAX = 64,               /* pools on carriers */
+    JDKS_LOOKS = 8,               /* waits that are looked at to know a thread of the JDK's own */
 };
+
+/* Who is on a carrier for so long at a time, on average, computes; others make many short turns. */
+#define LONG_TURN_NS UINT64_C(10000000)
 
 enum how {
     PINS_NOT,
@@ -465,7 +469,7 @@ struct users {
     struct thread_pool v[USERS_MAX]; /* first: who ran longest, */
     uint64_t longest[USERS_MAX];     /* for how long */
     size_t n;
-    uint64_t ns; /* of all */
+    uint64_t ns, turns; /* of all */
 };
 
 struct lack {
@@ -501,10 +505,36 @@ static void add_user(struct users *u, const struct analysis *a, uint32_t thread,
     u->ns += ns;
 }
 
+/* Whether a thread is the JDK's own, as those that wait for all sockets: they yield their carriers,
+ * which is not recorded. */
+static bool is_jdks(const struct maker *m, uint32_t thread)
+{
+    const struct timeline *tl = &m->a->timeline;
+    const struct run *r = &tl->lines[thread].spans;
+    bool jdks = true, any = false;
+    for (uint32_t i = 0; i < r->n && i < JDKS_LOOKS && jdks; i++) {
+        const struct span *s = run_at(r, sizeof *s, i);
+        stack_id stack = timeline_context(tl, s->context)->stack;
+        const struct trace_stack *frames = trace_stack(m->a->trace, stack);
+        any |= frames->n_frames != 0;
+        jdks = !(frames->flags & STACK_TRUNCATED) &&
+               !program_library(&m->ev->resources.program, stack).method.v;
+    }
+    return jdks && any;
+}
+
+static uint64_t turn(struct users *u, const struct stretch *lacks, size_t n_lacks,
+                     const struct stretch *on)
+{
+    uint64_t ns = on->from < on->to ? common(lacks, n_lacks, on) : 0;
+    u->turns += ns != 0;
+    return ns;
+}
+
 /* Between its waits a virtual thread is on a carrier.  Before its first event and after its last
  * one, only the group virtual shows that. */
 static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct stretch *lacks,
-                           size_t n_lacks)
+                           size_t n_lacks, struct users *u)
 {
     const struct timeline *tl = &m->a->timeline;
     const struct thread_stats *st = &m->a->threads.v[thread];
@@ -515,12 +545,12 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
     for (uint32_t i = 0; i < r->n; i++) {
         const struct span *s = run_at(r, sizeof *s, i);
         on.to = s->start;
-        ns += known && on.from < on.to ? common(lacks, n_lacks, &on) : 0;
+        ns += known ? turn(u, lacks, n_lacks, &on) : 0;
         on.from = known ? max_u64(on.from, span_end(tl, s)) : span_end(tl, s);
         known = true;
     }
     on.to = st->has_ended ? st->ended : st->has_started ? st->to : on.from;
-    return ns + (known && on.from < on.to ? common(lacks, n_lacks, &on) : 0);
+    return ns + (known ? turn(u, lacks, n_lacks, &on) : 0);
 }
 
 static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
@@ -556,6 +586,8 @@ static void tell_lack(struct maker *m, const struct lack *l, struct users *u)
     rule_say_thread(f, ev, l->longest);
     rule_say(f, ", %s", human_time(l->max).text);
     rule_add_thread(f, ev, l->longest);
+    if (!u->turns || u->ns / u->turns < LONG_TURN_NS)
+        return;
     rule_line(f, CARD_TRY);
     rule_say(f, "run long computations in a pool of platform threads");
 }
@@ -568,8 +600,8 @@ static void make_lack(struct maker *m)
         return;
     size_t n = merge(&m->ready);
     for (uint32_t i = 1; i < m->a->timeline.n_lines; i++) {
-        uint64_t ns =
-            m->a->threads.v[i].is_virtual ? on_carrier(m, i, (const void *)m->ready.p, n) : 0;
+        bool counts = m->a->threads.v[i].is_virtual && !is_jdks(m, i);
+        uint64_t ns = counts ? on_carrier(m, i, (const void *)m->ready.p, n, u) : 0;
         if (ns)
             add_user(u, m->a, i, ns);
     }

@@ -54,6 +54,37 @@ Test(carrier_rules, who_is_on_the_carriers)
                        "%s", f->text);
 }
 
+/* Many short turns of many threads: there is nothing that could run elsewhere.  Who waits for all
+ * sockets is the JDK's own. */
+Test(carrier_rules, many_short_turns)
+{
+    stack_id at = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                    "shop.Request.run:9"),
+             polls = builder_stack(&b, "java.lang.VirtualThread.park:1 "
+                                       "sun.nio.ch.Poller.subPollerLoop:9");
+    thread_id poller = started("poller", 1, 1);
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        thread_id v = started("request", i, 1);
+        for (uint64_t k = 0; k < 9; k++) { /* unparked at once, on a carrier for 1 ms */
+            uint64_t from = 5 + 100 * k;
+            ADD(&b, STREAM + v.v, v, from * MS, park_enter, .stack = at);
+            ADD(&b, 10 + i, ann, (from + 1) * MS + i, unpark, .target = v);
+            ADD(&b, STREAM + v.v, v, (from + 90 + i) * MS, park_exit, .lock.v = 0);
+            ADD(&b, STREAM + v.v, v, (from + 91 + i) * MS, park_enter, .stack = at);
+            ADD(&b, STREAM + v.v, v, (from + 91 + i) * MS + 1, park_exit, .lock.v = 0);
+        }
+    }
+    ADD(&b, STREAM + poller.v, poller, 2 * MS, park_enter, .stack = polls);
+    ADD(&b, STREAM + poller.v, poller, 3 * MS, park_exit, .lock.v = 0);
+    ADD(&b, STREAM + poller.v, poller, 990 * MS, park_enter, .stack = polls);
+    ADD(&b, STREAM + poller.v, poller, 991 * MS, park_exit, .lock.v = 0);
+    analyzed_run(1000 * MS);
+    const struct rule_finding *f = finding_of("few-carriers");
+    cr_assert_not_null(f);
+    cr_expect_null(strstr(f->text, "try"), "%s", f->text);
+    cr_expect_null(strstr(f->text, "poller"), "%s", f->text);
+}
+
 Test(carrier_rules, nobody_waits_long)
 {
     crunch(101);
