@@ -489,6 +489,16 @@ static const char *of_queue(const struct resource *r, const struct evidence *ev,
     return second ? second + sizeof or -1 : text;
 }
 
+/* Whether only a library could do something else with its own lock; what it writes, a program can
+ * have written otherwise. */
+static bool is_librarys_own(const struct resource *r, const struct evidence *ev,
+                            const struct activity *x)
+{
+    return r->kind == RESOURCE_LOCK && !doing_is(x->does, DOES_OUTPUT) &&
+           !doings[x->does].nowhere &&
+           program_code(&ev->resources.program, r->take) == CODE_LIBRARY;
+}
+
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -521,6 +531,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                                      : NULL;
     if (queue)
         return of_queue(r, ev, x);
+    if (is_librarys_own(r, ev, x) && !transaction)
+        return NULL;
     if (transaction)
         return doings[x->does].of_transaction;
     return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits

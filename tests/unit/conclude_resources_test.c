@@ -1014,6 +1014,46 @@ Test(resources, a_pool_of_objects_is_of_connections_where_one_is_asked_for)
     cr_assert_str_eq(resource_role(r, a), "connection pool");
 }
 
+/* By turns one of three loads what all want, by input; the others wait until it is there. */
+Test(resources, who_loads_an_entry_has_it_for_all_that_wait)
+{
+    const thread_id who[] = {ann, bob, cat};
+    lock_id future = builder_lock(&b, builder_class(&b, "Lcom/google/common/cache/Future;"));
+    stack_id waits = builder_stack(&b, PARKED "com.google.common.cache.LocalCache.get:9 "
+                                              "shop.Desk.place:21 shop.Main.main:2"),
+             reads =
+                 builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
+                                   "shop.Loader.load:31 com.google.common.cache.LocalCache.get:7 "
+                                   "shop.Desk.place:21 shop.Main.main:2"),
+             loaded = builder_stack(&b, "com.google.common.cache.LocalCache.get:8 "
+                                        "shop.Desk.place:21 shop.Main.main:2"),
+             answers = builder_stack(&b, "sun.nio.ch.SocketDispatcher.write0:native "
+                                         "shop.Desk.answer:24 shop.Main.main:2");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t time = 1000000 + i * 20000000;
+        thread_id loads = who[i % 3];
+        for (uint64_t k = 1; k < 3; k++)
+            ADD(&b, who[(i + k) % 3].v, who[(i + k) % 3], time + k, park_enter, .lock = future,
+                .stack = waits);
+        ADD(&b, loads.v, loads, time + 9000000, io, .what = IO_KIND_input, .stack = reads,
+            .since = at(time + 1000));
+        for (uint64_t k = 1; k < 3; k++)
+            ADD(&b, loads.v, loads, time + 9000000 + k, unpark, .target = who[(i + k) % 3],
+                .stack = loaded);
+        for (uint64_t k = 1; k < 3; k++)
+            ADD(&b, who[(i + k) % 3].v, who[(i + k) % 3], time + 9001000 + k, park_exit,
+                .lock = future);
+        for (uint64_t k = 0; k < 3; k++) /* all go on to something else */
+            ADD(&b, who[k].v, who[k], time + 15000000, io, .what = IO_KIND_output, .stack = answers,
+                .since = at(time + 9500000));
+    }
+    run(700000000);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "loading of a cache entry");
+    cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
+    cr_assert_gt(all.v[0].doing[0].ns, all.v[0].held * 9 / 10);
+    cr_assert_eq(all.v[0].doing[0].at.line, 31);
+}
+
 /* A library's own queue, by the name of its method. */
 Test(resources, who_appends_to_a_librarys_queue_waits_for_a_full_one)
 {

@@ -352,6 +352,17 @@ Test(servers, a_lock_deep_in_the_jdk_is_called_by_the_jdks_method)
     cr_assert_not_null(strstr(first_finding()->text, "wait in Load.run"));
 }
 
+Test(servers, a_lock_inside_a_library_gets_no_advice_to_split_it)
+{
+    static const char at[] = "org.apache.logging.log4j.core.appender.Manager.write:5 "
+                             "org.apache.logging.log4j.Logger.info:6 shop.Load.run:5";
+    for (uint64_t i = 0; i < 20; i++)
+        does_sleep(bob, 1100000 + i * ROUND, 9000000 + i * ROUND);
+    title_of_lock(at, at);
+    cr_assert_eq(all.v[0].doing[0].does, DOES_SLEEP);
+    cr_assert_null(strstr(first_finding()->text, "try"), "%s", first_finding()->text);
+}
+
 /* No program can split it. */
 Test(servers, a_lock_inside_the_jdk_gets_no_advice)
 {
