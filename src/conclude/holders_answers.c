@@ -30,12 +30,12 @@ static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
     return since;
 }
 
-/* Whether a thread's input or output was recorded in a stretch of time. */
-static bool does_io_between(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
+/* Whether input of a thread was recorded in a stretch of time. */
+static bool reads_between(const struct holder *h, uint32_t thread, uint64_t from, uint64_t to)
 {
     const struct still_line *l = stills_of(&h->a->halts, thread);
     uint32_t i = still_first(l, from);
-    while (i < l->n && l->v[i].from < to && l->v[i].what >= IO_KINDS)
+    while (i < l->n && l->v[i].from < to && (l->v[i].looks || l->v[i].what != IO_KIND_input))
         i++;
     return i < l->n && l->v[i].from < to;
 }
@@ -52,7 +52,7 @@ static bool is_of_time(const struct holder *h, const struct give *g, const struc
     if (!s || span_end(t, s) > g->time ||
         TIMER_PART * (g->time - span_end(t, s)) > g->time - min_u64(w->from, g->time))
         return false;
-    if (does_io_between(h, g->thread, span_end(t, s), g->time))
+    if (reads_between(h, g->thread, span_end(t, s), g->time))
         return false;
     const struct context *x = timeline_context(t, s->context);
     if (x->what == STATE_SLEEPING)

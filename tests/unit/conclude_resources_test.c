@@ -934,6 +934,20 @@ Test(resources, who_empties_a_full_queue_too_slowly)
                      "let more threads empty the queue, or make the other end answer faster");
 }
 
+/* Both waits that one act ends have the same samples of the time before. */
+Test(resources, a_sample_counts_once_however_many_waited)
+{
+    for (uint64_t i = 0; i < 20; i++)
+        look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
+    const struct resource *r =
+        given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+                     PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21");
+    cr_assert_eq(r->doing[0].does, DOES_COMPUTE);
+    cr_assert_leq(r->doing[0].samples, 20);
+    const char *held = labelled(first_card(), CARD_CONSUMER);
+    cr_assert_not_null(strstr(held, "computing (20 samples)"), "%s", held);
+}
+
 /* A thing is back when its thread has left the method that takes it, though it gives another one
  * later. */
 Test(resources, who_has_left_the_method_that_took_a_thing_has_it_no_more)
@@ -3109,6 +3123,18 @@ Test(resources, a_pool_of_which_all_threads_read_is_busy)
     cr_assert_gt(r->none_free, 450000000);
     cr_assert_not_null(strstr(finding_of("waits-for-io")->text, MORE_THREADS));
     cr_assert_str_eq(resource_role(r, a), "thread pool");
+}
+
+Test(resources, a_pool_of_one_thread_says_so)
+{
+    thread_id only = builder_thread(&b, "exec-1");
+    stack_id tasks = builder_stack(&b, TASKS);
+    parks(only, ann, 1000000, 50000000, (lock_id){0}, tasks, other_stack);
+    for (uint64_t i = 1; i <= 100; i++)
+        look(only, 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+    run(551000000);
+    const char *text = first_card()->text;
+    cr_assert_not_null(strstr(text, "exec (thread pool): its only thread busy for "), "%s", text);
 }
 
 /* One of its threads, which never takes a task, hands them out. */

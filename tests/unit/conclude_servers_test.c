@@ -728,6 +728,8 @@ Test(servers, two_pools_wait_for_answers_at_one_line_of_a_library)
 
 /* dan waits for tasks until it is time, and then ends ann's wait, or works for 8 ms before he does:
  * one of `often` times. */
+static bool timer_reads; /* what it then gives to ann */
+
 static const struct resource *timer_gives(uint64_t often, const char *from_where)
 {
     stack_id ask = builder_stack(&b, ASKS), give = builder_stack(&b, from_where),
@@ -738,6 +740,9 @@ static const struct resource *timer_gives(uint64_t often, const char *from_where
         bool works = often && i % often == 0;
         ADD(&b, dan.v, dan, from - 100000, park_enter, .timeout_ns = 5, .stack = idle);
         ADD(&b, dan.v, dan, from + (works ? 1000000 : 8900000), park_exit);
+        if (timer_reads)
+            ADD(&b, dan.v, dan, from + 8990000, io, .what = IO_KIND_input, .stack = give,
+                .since = at(from + 8910000));
         parks(ann, dan, from, from + 9000000, of_class("Ljava/util/concurrent/FutureTask;"), ask,
               give);
     }
@@ -751,6 +756,12 @@ Test(servers, who_ends_waits_because_time_passed_gives_no_answer)
     const struct resource *r = timer_gives(0, "com.fast.Timer.fire:4");
     cr_assert_eq(r->given_ns, 0);
     cr_assert_eq(r->holder, 0);
+}
+
+Test(servers, who_reads_what_it_gives_is_no_timer)
+{
+    timer_reads = true;
+    cr_assert_eq(timer_gives(0, "com.fast.Timer.fire:4")->holder, dan.v);
 }
 
 Test(servers, who_works_when_its_time_has_come_gives_one)
