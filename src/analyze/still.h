@@ -5,8 +5,8 @@
  * of the wall clock) where there are none: a look that finds a thread on no processor, in a native
  * method of input or output, stands for the time up to it (its weight), as far as the thread was in
  * no recorded wait, and was not found elsewhere, in that time.  A look into a recorded call says
- * nothing more, and none reaches back behind one.  Who waits for a processor does not stand still
- * (SAMPLE_IDLE).  Where no look says so, a thread that is in no wait runs, as far as anybody knows.
+ * nothing more, and none reaches back behind one.  A thread that waits for a processor is not
+ * one of these (SAMPLE_IDLE).  Where no look says so, a thread that is in no wait runs, as far as anybody knows.
  *
  *     a thread's life = its waits + what is not known + still + running */
 #ifndef ORCA_ANALYZE_STILL_H

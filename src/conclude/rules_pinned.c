@@ -34,7 +34,8 @@ enum {
     JDKS_LOOKS = 8,               /* waits that are looked at to know a thread of the JDK's own */
 };
 
-/* Who is on a carrier for so long at a time, on average, computes; others make many short turns. */
+/* A thread with turns of this length on a carrier, on average, computes; others have many short
+ * ones. */
 #define LONG_TURN_NS UINT64_C(10000000)
 
 enum how {
