@@ -560,7 +560,7 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
-    if (!unknown || r->remote || resource_is_handed(r) ||
+    if (!unknown || r->remote || resource_is_from_elsewhere(r) || resource_is_handed(r) ||
         *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
