@@ -471,7 +471,15 @@ struct users {
     uint64_t longest[USERS_MAX];     /* for how long */
     size_t n;
     uint64_t ns, turns; /* of all */
+    uint64_t lacks;     /* ns in which others waited */
 };
+
+/* Whether many short turns used the carriers.  A thread without events is not among the users: it
+ * may compute for long. */
+static bool has_short_turns(const struct users *u)
+{
+    return 2 * u->ns >= u->lacks && u->turns && u->ns / u->turns < LONG_TURN_NS;
+}
 
 struct lack {
     uint64_t ns, max, from, to;
@@ -587,7 +595,7 @@ static void tell_lack(struct maker *m, const struct lack *l, struct users *u)
     rule_say_thread(f, ev, l->longest);
     rule_say(f, ", %s", human_time(l->max).text);
     rule_add_thread(f, ev, l->longest);
-    if (!u->turns || u->ns / u->turns < LONG_TURN_NS)
+    if (has_short_turns(u))
         return;
     rule_line(f, CARD_TRY);
     rule_say(f, "run long computations in a pool of platform threads");
@@ -600,9 +608,12 @@ static void make_lack(struct maker *m)
     if (!u)
         return;
     size_t n = merge(&m->ready);
+    const struct stretch *lacks = (const void *)m->ready.p;
+    for (size_t i = 0; i < n; i++)
+        u->lacks += lacks[i].to - lacks[i].from;
     for (uint32_t i = 1; i < m->a->timeline.n_lines; i++) {
         bool counts = m->a->threads.v[i].is_virtual && !is_jdks(m, i);
-        uint64_t ns = counts ? on_carrier(m, i, (const void *)m->ready.p, n, u) : 0;
+        uint64_t ns = counts ? on_carrier(m, i, lacks, n, u) : 0;
         if (ns)
             add_user(u, m->a, i, ns);
     }

@@ -65,13 +65,12 @@ Test(carrier_rules, many_short_turns)
     thread_id poller = started("poller", 1, 1);
     for (unsigned i = 0; i < REQUESTS; i++) {
         thread_id v = started("request", i, 1);
-        for (uint64_t k = 0; k < 9; k++) { /* unparked at once, on a carrier for 1 ms */
-            uint64_t from = 5 + 100 * k;
-            ADD(&b, STREAM + v.v, v, from * MS, park_enter, .stack = at);
+        ADD(&b, STREAM + v.v, v, 5 * MS, park_enter, .stack = at);
+        for (uint64_t k = 0; k < 9; k++) { /* one after the other, for 8 ms */
+            uint64_t from = 5 + 100 * k, turn = from + 20 + 8 * i;
             ADD(&b, 10 + i, ann, (from + 1) * MS + i, unpark, .target = v);
-            ADD(&b, STREAM + v.v, v, (from + 90 + i) * MS, park_exit, .lock.v = 0);
-            ADD(&b, STREAM + v.v, v, (from + 91 + i) * MS, park_enter, .stack = at);
-            ADD(&b, STREAM + v.v, v, (from + 91 + i) * MS + 1, park_exit, .lock.v = 0);
+            ADD(&b, STREAM + v.v, v, turn * MS, park_exit, .lock.v = 0);
+            ADD(&b, STREAM + v.v, v, (turn + 8) * MS, park_enter, .stack = at);
         }
     }
     ADD(&b, STREAM + poller.v, poller, 2 * MS, park_enter, .stack = polls);
