@@ -184,7 +184,7 @@ static void make_event(const struct sample *s, sample_event_fn made, void *ctx)
     else
         e.error = (uint32_t)-s->n;
     e.flags = (s->flags & WALK_NEAR ? SAMPLE_NEAR : 0u) |
-              (s->still && !s->ready ? SAMPLE_IDLE : 0u) |
+              (s->still && !s->ready ? SAMPLE_IDLE | SAMPLE_ASLEEP : 0u) |
               (out.looks && e.group == SAMPLE_WALL ? SAMPLE_LOOK : 0u);
     if (!(e.flags & SAMPLE_LOOK) || e.stack.v) /* a look that saw nothing says nothing */
         sample_events_put(&e);

@@ -26,7 +26,7 @@ struct sample {
     uint64_t weight; /* ns */
     stack_id stack;  /* 0: see error */
     uint16_t error;  /* enum sample_error */
-    uint8_t flags;   /* SAMPLE_NEAR, SAMPLE_IDLE */
+    uint8_t flags;   /* SAMPLE_* */
 };
 
 /* Of one thread. */

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_LOOKED_AT, RUNS, STANDS_STILL };
+enum { NOT_LOOKED_AT, RUNS, STANDS_STILL, MAY_STAND_STILL };
+
+enum { STILL_LEAST_NS = 100000000 };
 
 enum { ASKS_PART = 8 }; /* of the reads from a peer; a write that is short is not recorded */
 
@@ -27,15 +29,21 @@ struct maker {
     struct buf out;  /* struct still [], of the line at hand */
 };
 
-static bool stands_still(struct maker *m, const struct sample *s)
+/* Without SAMPLE_ASLEEP a thread in an unknown native method may wait for a processor, unless it was
+ * found in the very same place before and has not moved for a while. */
+static bool stands_still(struct maker *m, const struct sample *s, stack_id before)
 {
     uint8_t *known = &m->stacks[s->stack.v < m->trace->n_stacks ? s->stack.v : 0];
     bool io;
     if (!s->stack.v || !(s->flags & SAMPLE_IDLE))
         return false;
-    if (*known == NOT_LOOKED_AT)
-        *known = io_of_stack(m->trace, s->stack, &io) || io ? STANDS_STILL : RUNS;
-    return *known == STANDS_STILL;
+    if (*known == NOT_LOOKED_AT) {
+        bool native = io_of_stack(m->trace, s->stack, &io);
+        *known = io ? STANDS_STILL : native ? MAY_STAND_STILL : RUNS;
+    }
+    bool asleep =
+        s->flags & SAMPLE_ASLEEP || (s->weight >= STILL_LEAST_NS && s->stack.v == before.v);
+    return *known == STANDS_STILL || (*known == MAY_STAND_STILL && asleep);
 }
 
 static struct still *last_of(struct maker *m)
@@ -103,18 +111,20 @@ static void put_recorded(struct maker *m, uint64_t until)
 static void look_at_line(struct maker *m, const struct run *looks, struct still_line *l)
 {
     uint64_t before = m->life->from;
+    stack_id at = {0};
     for (uint32_t i = 0; i < looks->n; i++) {
         const struct sample *s = sample_at(looks, i);
         uint64_t to = min_u64(s->time, m->life->to);
         put_recorded(m, to);
         uint64_t since = max_u64(before, m->io_end);
         uint64_t from = max_u64(since, s->time - min_u64(s->weight, s->time));
-        bool still = m->io_end < to && stands_still(m, s);
+        bool still = m->io_end < to && stands_still(m, s, at);
         l->looked += s->weight;
         l->found += still ? s->weight : 0;
         if (from < to && still)
             put_between_spans(m, from, to, s, NULL);
         before = max_u64(before, to);
+        at = s->stack;
     }
     put_recorded(m, UINT64_MAX);
 }

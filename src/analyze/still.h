@@ -2,11 +2,11 @@
  * event loop in its select, an acceptor, who reads a socket, a pipe or a file.
  *
  * By records of such calls (group io), which say exactly from when to when, and by looks (samples
- * of the wall clock) where there are none: a look that finds a thread on no processor, in a native
- * method of input or output, stands for the time up to it (its weight), as far as the thread was in
- * no recorded wait, and was not found elsewhere, in that time.  A look into a recorded call says
- * nothing more, and none reaches back behind one.  A thread that waits for a processor is not
- * one of these (SAMPLE_IDLE).  Where no look says so, a thread that is in no wait runs, as far as anybody knows.
+ * of the wall clock) where there are none: a look that finds a thread on no processor, and not
+ * waiting for one, in a native method stands for the time up to it (its weight), as far as the
+ * thread was in no recorded wait, and was not found elsewhere, in that time.  A look into a recorded
+ * call says nothing more, and none reaches back behind one.  Where no look says so, a thread that is
+ * in no wait runs, as far as anybody knows.
  *
  *     a thread's life = its waits + what is not known + still + running */
 #ifndef ORCA_ANALYZE_STILL_H

@@ -89,6 +89,8 @@ enum {
     SAMPLE_NEAR = 1, /* the innermost compiled frame is FRAMEKIND_NEAR; inlined ones may lack */
     SAMPLE_IDLE = 2, /* the thread was not running: it waited, or stood in a system call */
     SAMPLE_LOOK = 4, /* of the group looks: threads that wait have none */
+    SAMPLE_ASLEEP =
+        8, /* with SAMPLE_IDLE: nor did it wait for a processor; older recordings lack it */
 };
 
 /* turn.end: one of these; TURN_GAP; TURN_FAULT */

@@ -86,24 +86,35 @@ Test(still, a_call_that_is_open)
     cr_expect_eq(since(over->v[0].to), 350 * MS);
 }
 
-/* On a processor; off it in Java; ready to run in native code. */
+/* On a processor; ready to run, in Java or in native code that is neither input nor output. */
 Test(still, who_computes_does_not)
 {
     lives(ann, 400 * MS);
     look(ann, 100 * MS, 50 * MS, SELECT, 0);
     look(ann, 200 * MS, 50 * MS, COMPUTE, SAMPLE_IDLE);
-    look(ann, 300 * MS, 50 * MS, ZIP, 0);
-    look(ann, 350 * MS, 50 * MS, ZIP, 0);
+    look(ann, 300 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
+    look(ann, 350 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
     analyzed_run(400 * MS);
     check(ann, 0, 0, 400 * MS);
 }
 
-/* Native code that nobody knows, in which the thread is on no processor and wants none. */
-Test(still, in_any_native_code)
+/* Native code that nobody knows, in which the thread does not move. */
+Test(still, in_any_native_code_that_does_not_move)
 {
     lives(ann, 400 * MS);
     look(ann, 100 * MS, 50 * MS, ZIP, SAMPLE_IDLE);
     look(ann, 200 * MS, 100 * MS, ZIP, SAMPLE_IDLE);
+    analyzed_run(400 * MS);
+    check(ann, 100 * MS, 1, 300 * MS);
+}
+
+/* Or sleeps there for less. */
+Test(still, in_any_native_code_and_waits_for_no_processor)
+{
+    lives(ann, 400 * MS);
+    look(ann, 100 * MS, 50 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    look(ann, 200 * MS, 100 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    look(ann, 300 * MS, 50 * MS, COMPUTE, SAMPLE_IDLE | SAMPLE_ASLEEP);
     analyzed_run(400 * MS);
     check(ann, 150 * MS, 2, 250 * MS);
 }
