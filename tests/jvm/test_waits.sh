@@ -141,12 +141,14 @@ report() { # JQ-FILTER
 }
 
 # Who notified and keeps the monitor holds up whom it woke: in owners, pairs, the lock's row and the findings.
-# Who asks for the monitor before the waiter has left it may notify before the waiter parks: then the JVM ends the wait at once.
+# If who notifies asks for the monitor before the waiter has left it, the JVM may end the wait at once (docs/concepts/analysis.md): not that here.
 test_who_notified_keeps_the_monitor() {
     local tries
     for tries in 1 2 3 4 5; do
         run_traced 0 "" Retaken keeps
-        [ "$(report '[.owners[] | select(.owner_name == "waiter")] | length')" != 0 ] || break
+        [ "$(report '[.owners[] | select(.owner_name == "waiter")] | length')" = 0 ] || continue
+        report '.findings[].text' >texts
+        ! grep -q "% of the time computing" texts || break # beside other programs there are fewer looks
     done
     same "$(report '.owners[] | select(.class == "java.lang.Object") |
         "\(.owner_name) \(.held_up_count) \(.reacquiring_count) \(.held_up_ns >= 290000000)"')" \
@@ -158,7 +160,7 @@ other 1 0 false"
     report '.findings[].text' >texts
     # For a moment the other one held it, and may have waited for a processor then.
     grep -qE "; held by notifier( \([7-9][0-9] %\))?, " texts || fail "$(cat texts)"
-    grep -qE " (% of the time computing|computing in [12] of).*; Retaken.spin \(Retaken.java:" texts || fail "$(cat texts)"
+    grep -qE "% of the time computing.*; Retaken.spin \(Retaken.java:" texts || fail "$(cat texts)"
 }
 
 test_deadlock_with_a_monitor_taken_again() {
