@@ -11,8 +11,7 @@ enum {
     RUNS_PERMILLE = 100 /* of those that found one there */
 };
 
-/* The innermost method of Java, if it is a native one; 0: it is none. */
-static method_id native_method(const struct trace *t, stack_id stack)
+method_id does_native_method(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
@@ -28,20 +27,21 @@ bool *does_native_runs(struct analysis *a)
     const struct trace *t = a->trace;
     bool *runs = arena_alloc(&a->arena, t->n_methods + 1);
     struct looks {
-        uint32_t all, running;
+        uint32_t all, running, asleep;
     } *v = calloc(t->n_methods + 1, sizeof *v);
     enum sample_kind kind = samples_wall(&a->samples);
     for (uint32_t thread = 0; v && thread < a->timeline.n_lines; thread++) {
         const struct run *r = samples_of(&a->samples, kind, thread);
         for (uint32_t i = 0; i < r->n; i++) {
             const struct sample *s = sample_at(r, i);
-            struct looks *l = &v[s->stack.v ? native_method(t, s->stack).v : 0];
+            struct looks *l = &v[s->stack.v ? does_native_method(t, s->stack).v : 0];
             l->all++;
             l->running += !(s->flags & SAMPLE_IDLE);
+            l->asleep += (s->flags & SAMPLE_ASLEEP) != 0;
         }
     }
     for (size_t i = 0; runs && i <= t->n_methods; i++)
-        runs[i] = i && v && v[i].running >= RUNS_LOOKS &&
+        runs[i] = i && v && !v[i].asleep && v[i].running >= RUNS_LOOKS &&
                   1000 * (uint64_t)v[i].running >= RUNS_PERMILLE * (uint64_t)v[i].all;
     bool whole = v != NULL;
     free(v);
@@ -68,7 +68,7 @@ static enum holder_does doing_of_stack(const struct resources *all, stack_id sta
     enum io io = still || io_of_stack(t, stack, &is_io) ? io_of_call(t, stack) : IO_NONE;
     if (io != IO_NONE)
         return of[io];
-    bool paused = still && !all->runs[native_method(t, stack).v];
+    bool paused = still && !all->runs[does_native_method(t, stack).v];
     return paused || is_in_futex(t, stack) ? DOES_NATIVE : DOES_COMPUTE;
 }
 

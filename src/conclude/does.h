@@ -14,8 +14,12 @@ struct does {
     uint32_t other; /* as in struct activity */
 };
 
+/* The innermost method of Java, if it is a native one; 0: it is none. */
+method_id does_native_method(const struct trace *t, stack_id stack);
+
 /* Which native methods compute: threads are seen to run in them, so a thread that does not move
- * there waits for a processor.  For resources.runs; memory is the arena's.  NULL: it is out. */
+ * there waits for a processor, where looks do not tell that (SAMPLE_ASLEEP).  For resources.runs;
+ * memory is the arena's.  NULL: it is out. */
 bool *does_native_runs(struct analysis *a);
 
 /* *leaf: the innermost frame that is not the machinery of waiting. */

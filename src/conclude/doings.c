@@ -12,7 +12,6 @@
     .of_queue = text, .nowhere = true
 
 #define MORE "allow more at once, or "
-#define EMPTY "let more threads empty the queue, or "
 
 const struct doing doings[DOES_LIMIT] = {
     [DOES_UNKNOWN] = {.name = "unknown", .words = "in activity that Orca did not record"},
@@ -22,18 +21,18 @@ const struct doing doings[DOES_LIMIT] = {
                       .of_things = "release it before this work",
                       .of_permits = MORE "make this work cheaper",
                       .of_transaction = "do this work outside of the transaction",
-                      .of_queue = EMPTY "make this work cheaper"},
+                      .of_queue = "make this work cheaper"},
     [DOES_INPUT] = {.name = "input",
                     .words = "waiting for input",
                     .of_lock = "read before taking the lock, or after releasing it",
                     .of_things = "make the call before taking one, or release it first",
                     .of_permits = MORE "make the call without one",
                     .of_transaction = "make the call outside of the transaction",
-                    .of_queue = EMPTY "make the other end answer faster"},
+                    .of_queue = "make the other end answer faster"},
     [DOES_OUTPUT] = {.name = "output",
                      .words = "writing output",
                      .of_lock = "write after releasing the lock, or let one thread write for all",
-                     .of_queue = EMPTY "write for many entries at once"},
+                     .of_queue = "write for many entries at once"},
     [DOES_NATIVE] = {.name = "native", .words = "paused in native code"},
     [DOES_SLEEP] = {.name = "sleeps",
                     .words = "sleeping",
@@ -53,7 +52,7 @@ const struct doing doings[DOES_LIMIT] = {
     [DOES_SYNC] = {.name = "syncs",
                    .words = "syncing",
                    .of_lock = "sync once for all threads that wait, or after releasing the lock",
-                   .of_queue = EMPTY "sync once for many entries"},
+                   .of_queue = "sync once for many entries"},
     [DOES_READY] = {.name = "ready", .words = "waiting for a processor", ALL(GIVE_IT_A_PROCESSOR)},
     [DOES_STOPPED] = {.name = "stopped", .words = "stopped by the JVM", ALL(STOP_LESS)},
     [DOES_FAULT] = {.name = "fault", .words = "in page faults", ALL(KEEP_THE_PAGES)},

@@ -134,7 +134,7 @@ static bool is_in_wait(const struct trace *t, stack_id stack)
 
 enum { SEEN_SAMPLE, SEEN_HALT };
 
-/* Whether it is counted for the first time; also where there is no memory to know it. */
+/* Whether it was not counted before; also if memory runs out. */
 static bool is_new(struct holder *h, unsigned what, uint32_t thread, uint32_t index)
 {
     uint64_t *bits = map_put(&h->seen[what], (uint64_t)thread << 32 | index / 64);

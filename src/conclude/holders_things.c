@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     HELPERS = 3,      /* helpers on a thing's way back; one that has it for less than this part */
@@ -59,16 +58,13 @@ static stack_id stack_of(const struct holder *h, uint32_t context)
 static method_id taken_in(const struct trace *t, stack_id takes, stack_id gives)
 {
     const struct trace_stack *a = trace_stack(t, takes), *b = trace_stack(t, gives);
-    method_id in = {0};
-    for (uint32_t i = 1; i <= a->n_frames && i <= b->n_frames; i++) {
-        struct trace_frame f = a->frames[a->n_frames - i], g = b->frames[b->n_frames - i];
-        if (f.method.v != g.method.v)
-            break;
-        in = f.method;
-        if (f.bci != g.bci)
-            break;
-    }
-    return (a->flags | b->flags) & STACK_TRUNCATED ? (method_id){0} : in;
+    uint32_t n = resource_shared_frames(a, b);
+    if ((a->flags | b->flags) & STACK_TRUNCATED)
+        return (method_id){0};
+    if (n < a->n_frames && n < b->n_frames &&
+        a->frames[a->n_frames - n - 1].method.v == b->frames[b->n_frames - n - 1].method.v)
+        n++; /* by another call of it */
+    return n ? a->frames[a->n_frames - n].method : (method_id){0};
 }
 
 /* The same of the waits at one call site, once it is known from one of them; 0: unknown. */
@@ -115,7 +111,7 @@ static uint64_t left_at(struct holder *h, uint32_t thread, uint64_t from, uint64
         if (s->time >= to)
             break;
         if (s->time >= from && is_outside(t, s->stack, in))
-            to = max_u64(from, s->time - 1); /* without the sample itself */
+            to = s->time - (s->time > from); /* without the sample itself */
     }
     return to;
 }
@@ -126,11 +122,11 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
 {
     struct holder *h = self;
     uint64_t from = span_end(&h->a->timeline, w->span);
-    const struct give *g = next_give(h, w->thread, from);
     UNUSED(r);
     if (w->again || !w->span->waker || w->open)
         return 0;
     h->taken += !h->by_idle;
+    const struct give *g = next_give(h, w->thread, from);
     method_id in = where_taken(h, w, g);
     if (!g)
         return 0;
@@ -176,9 +172,9 @@ static int take_things(struct holder *h)
 struct nested {
     struct holder *h;
     bool *inner; /* [contexts.n] */
-    uint64_t kept,
-        returned; /* things of which that is known, because of a wait for the first one */
-    bool open;    /* a thread waits so at the end */
+    bool open;   /* a thread waits so at the end */
+    /* Things that were kept, or given back before, as far as a wait for the first one shows it. */
+    uint64_t kept, returned;
 };
 
 static void find_inner(struct nested *n)
@@ -253,30 +249,18 @@ static bool others_give(const struct holder *h)
     return 2 * back < n;
 }
 
-/* Where no thread could give anything back, because all of them wait for one more, only the code
- * says that they have one: of libraries that are known to have a pool. */
-static bool is_nested(const struct nested *n)
-{
-    bool stuck = n->kept == n->returned && n->open;
-    return n->kept > n->returned ||
-           (stuck && resource_is_known_pool(n->h->r->take, n->h->a->trace));
-}
-
-/* Who loads an entry does it for all that wait: they get no thing that they would give back. */
-static bool is_loading(const struct holder *h)
-{
-    return strncmp(resource_role(h->r, h->a), "loading", 7) == 0;
-}
-
 static int hold_things_of(struct holder *h, struct nested *n)
 {
+    bool known = resource_is_known_pool(h->r->take, h->a->trace);
     find_inner(n);
     TRY(resource_each_wait(h->r, h->a, count_nested, n));
-    h->nested = is_nested(n);
-    bool stuck = h->nested && resource_is_known_pool(h->r->take, h->a->trace);
-    h->r->others_give = others_give(h) && !stuck;
+    /* Where no thread could give anything back, because all of them wait for one more, only the code
+     * says that they have one: of libraries that are known to have a pool. */
+    h->nested = n->kept > n->returned || (known && n->kept == n->returned && n->open);
+    h->r->others_give = others_give(h) && !(h->nested && known);
     h->r->brought = h->semaphore.v && h->r->others_give;
-    if (h->r->others_give || is_loading(h))
+    /* Who loads an entry does it for all that wait: they get no thing that they would give back. */
+    if (h->r->others_give || resource_is_loading(h->r, h->a))
         return resource_each_wait(h->r, h->a, holder_take_answer, h);
     holder_sort_gives(h);
     TRY(take_things(h));

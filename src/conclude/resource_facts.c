@@ -154,17 +154,14 @@ int finder_find_strays(struct finder *f)
 
 /* --- the time of those who wait --------------------------------------------------------------- */
 
-enum {
-    POOLS = 64, /* of brief threads; those beyond count one by one */
-    BRIEF_PART =
-        10, /* threads that are known for less than this part of the recording are brief: */
-    BRIEF_LEAST = 20 /* they serve a request, and then others of their pool do */
-};
+/* Brief threads are known for less than this part of the recording: each serves a request, and then
+ * others of their pool do. */
+enum { POOLS = 64, BRIEF_PART = 10, BRIEF_LEAST = 20 };
 
 struct bases {
     uint64_t *busy; /* [n_lines] ns */
     uint32_t *pool; /* [n_lines]: 1 + index of a brief thread's pool; 0: it counts by itself */
-    struct thread_pool pools[POOLS + 1];
+    struct thread_pool pools[POOLS + 1]; /* the last one: threads beyond count by themselves */
     size_t n_pools;
     uint64_t pool_busy[POOLS + 1];
     struct map counted; /* 1 + index of a resource, pool: its time is in the resource's base */
@@ -272,15 +269,14 @@ int finder_find_bases(struct finder *f)
 
 /* --- how a lock is passed on ------------------------------------------------------------------ */
 
-enum {
-    HANDED_LEAST =
-        100,        /* hand-offs, or as many of which it is known why they take long, that take */
-    LATE_LEAST = 3, /* half of the time that a lock is wanted */
-};
+/* Hand-offs that take half of the time that a lock is wanted: many, or some of which it is known why
+ * they take long. */
+enum { HANDED_LEAST = 100, LATE_LEAST = 3 };
 
 static bool is_handed(const struct resource *r, uint64_t least)
 {
-    return r->kind == RESOURCE_LOCK && r->n_handed >= least && 2 * r->handed >= r->wanted;
+    return r->kind == RESOURCE_LOCK && r->wanted && r->n_handed >= least &&
+           2 * r->handed >= r->wanted;
 }
 
 bool resource_is_late(const struct resource *r)

@@ -86,7 +86,7 @@ static bool name_before(const struct trace *t, const char *suffix, char *out, si
     return found;
 }
 
-static void method_name(const struct trace *t, method_id method, char *out, size_t n)
+void resource_method_name(const struct trace *t, method_id method, char *out, size_t n)
 {
     char class_[LABEL_MAX], name[LABEL_MAX];
     label_method_parts(t, method, class_, name);
@@ -194,12 +194,22 @@ static const char *role_by_words(const struct resource *r, const struct analysis
     return NULL;
 }
 
+static bool is_role_of_loading(const char *role)
+{
+    return strncmp(role, "loading", 7) == 0;
+}
+
 bool resource_is_taken(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
     const char *by_words = k ? NULL : role_by_words(r, a);
     return r->kind == RESOURCE_THINGS && (!k || k->pool) &&
-           !(by_words && strncmp(by_words, "loading", 7) == 0);
+           !(by_words && is_role_of_loading(by_words));
+}
+
+bool resource_is_loading(const struct resource *r, const struct analysis *a)
+{
+    return is_role_of_loading(resource_role(r, a));
 }
 
 bool resource_is_known(const struct resource *r, const struct analysis *a)
@@ -222,9 +232,11 @@ bool resource_is_of_jdk(const struct resource *r, const struct analysis *a)
 
 bool resource_is_limit(const struct resource *r, const struct analysis *a)
 {
-    const char *role = r->kind == RESOURCE_THINGS ? resource_role(r, a) : "";
-    return (r->kind == RESOURCE_THINGS && is_semaphore(r, a) && !find_known(r, a->trace)) ||
-           strcmp(role, "bulkhead") == 0 || strcmp(role, "concurrency limit") == 0;
+    if (r->kind != RESOURCE_THINGS)
+        return false;
+    const char *role = resource_role(r, a);
+    return (is_semaphore(r, a) && !find_known(r, a->trace)) || strcmp(role, "bulkhead") == 0 ||
+           strcmp(role, "concurrency limit") == 0;
 }
 
 const char *resource_io_word(const struct resource *r)
@@ -380,8 +392,8 @@ static void name_alone(const struct resource *r, const struct analysis *a, char 
     const struct known *k = find_known(r, a->trace);
     const char *signature = a->locks.groups[r->group].signature;
     char method[2 * LABEL_MAX], class_[LABEL_MAX];
-    method_name(a->trace, k && k->pool ? asked_of_pool(r, a, k) : taker(r, a), method,
-                sizeof method);
+    resource_method_name(a->trace, k && k->pool ? asked_of_pool(r, a, k) : taker(r, a), method,
+                         sizeof method);
     class_of_program(signature, class_, sizeof class_);
     if (k && name_before(a->trace, k->suffix, out, n))
         return;

@@ -78,6 +78,12 @@ bool resource_is_of_transactions(const struct resource *r, const struct analysis
 bool resource_is_of_jdk(const struct resource *r, const struct analysis *a);
 bool resource_is_limit(const struct resource *r, const struct analysis *a);
 
+/* "RocksDB.put" */
+void resource_method_name(const struct trace *t, method_id method, char *out, size_t n);
+
+/* Whether threads wait until another one has loaded an entry of a cache, or a class. */
+bool resource_is_loading(const struct resource *r, const struct analysis *a);
+
 /* Whether several things are taken and given back: what one thread does once for all waiters is not
  * such a thing. */
 bool resource_is_taken(const struct resource *r, const struct analysis *a);

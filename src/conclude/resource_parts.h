@@ -46,6 +46,9 @@ bool resource_leaves_full(const struct resources *all, const struct analysis *a,
  * in one queue, which gives nothing back. */
 bool resource_same_call(const struct resources *all, stack_id x, stack_id y);
 
+/* The number of frames, from the outermost on, in which two stacks are the same place. */
+uint32_t resource_shared_frames(const struct trace_stack *x, const struct trace_stack *y);
+
 /* Whether two stacks part in a method outside the JDK, which made another call in y, further down in
  * its code.  A thread that was in x, and is in y next, may keep what it got in x. */
 bool resource_later_call(const struct resources *all, stack_id x, stack_id y);

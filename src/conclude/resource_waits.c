@@ -31,19 +31,28 @@ bool resource_same_method(const struct resources *all, stack_id x, stack_id y)
     return call != UINT64_MAX && call >> 32 == call_of(all, y) >> 32;
 }
 
+uint32_t resource_shared_frames(const struct trace_stack *x, const struct trace_stack *y)
+{
+    const struct trace_frame *a = x->frames + x->n_frames, *b = y->frames + y->n_frames;
+    uint32_t n = 0, most = min_u32(x->n_frames, y->n_frames);
+    while (n < most && a[-1].method.v == b[-1].method.v && a[-1].bci == b[-1].bci) {
+        a--;
+        b--;
+        n++;
+    }
+    return n;
+}
+
 bool resource_later_call(const struct resources *all, stack_id x, stack_id y)
 {
     const struct trace *t = all->program.trace;
     const struct trace_stack *a = trace_stack(t, x), *b = trace_stack(t, y);
-    const struct trace_frame *f = NULL, *g = NULL;
-    for (uint32_t i = 1; i <= a->n_frames && i <= b->n_frames; i++) {
-        f = &a->frames[a->n_frames - i];
-        g = &b->frames[b->n_frames - i];
-        if (f->method.v != g->method.v || f->bci != g->bci)
-            break;
-    }
-    return f && f->method.v == g->method.v && g->bci > f->bci &&
-           program_code(&all->program, f->method) >= CODE_LIBRARY;
+    uint32_t n = resource_shared_frames(a, b);
+    if (n == a->n_frames || n == b->n_frames)
+        return false;
+    struct trace_frame f = a->frames[a->n_frames - n - 1], g = b->frames[b->n_frames - n - 1];
+    return f.method.v == g.method.v && g.bci > f.bci &&
+           program_code(&all->program, f.method) >= CODE_LIBRARY;
 }
 
 bool resource_leaves_full(const struct resources *all, const struct analysis *a,

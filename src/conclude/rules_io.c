@@ -111,22 +111,12 @@ static bool serves(const struct trace *t, const struct still_line *l)
     return 2 * clients > all;
 }
 
-/* Whether a stack is in a native method that is not the JDK's. */
-static bool is_of_library(const struct finder *f, stack_id stack)
-{
-    const struct program *p = &f->ev->resources.program;
-    const struct trace_stack *s = trace_stack(p->trace, stack);
-    uint32_t i = 0;
-    while (i < s->n_frames && !trace_method_is_java(trace_method(p->trace, s->frames[i].method)))
-        i++;
-    return i < s->n_frames && trace_method(p->trace, s->frames[i].method)->flags & METHOD_NATIVE &&
-           program_code(p, s->frames[i].method) >= CODE_LIBRARY;
-}
-
 static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack,
                const struct io_place *new)
 {
-    bool native = d->does == DOES_NATIVE && is_of_library(f, stack);
+    const struct program *program = &f->ev->resources.program;
+    method_id in = does_native_method(program->trace, stack);
+    bool native = d->does == DOES_NATIVE && in.v && program_code(program, in) != CODE_JDK;
     if ((d->does != DOES_INPUT && d->does != DOES_OUTPUT && !native) ||
         !is_call(f, thread, stack, new->asked) || (f->serves && is_librarys_read(f, d)))
         return 0;

@@ -6,6 +6,7 @@
 #include "analyze/peer_sums.h"
 #include "base/human.h"
 #include "base/util.h"
+#include "conclude/does.h"
 #include "conclude/doings.h"
 #include "conclude/lengthened.h"
 #include "conclude/resource_names.h"
@@ -132,11 +133,10 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
     const struct resource *r = f->resource;
     say_peer(f, ev, r->doing);
     if (r->doing->does == DOES_NATIVE) {
-        char class_[LABEL_MAX], method[LABEL_MAX];
-        label_method_parts(ev->a->trace,
-                           program_library(&ev->resources.program, r->wait_stack).method, class_,
-                           method);
-        rule_say(f, " of %s%s%s", label_simple(class_), *class_ ? "." : "", method);
+        char method[LABEL_MAX];
+        resource_method_name(ev->a->trace, does_native_method(ev->a->trace, r->wait_stack), method,
+                             sizeof method);
+        rule_say(f, " of %s", method);
     }
     rule_say(f, r->doing->samples ? " (%s, %s samples)" : " (%s, %s waits)", human_time(r->ns).text,
              human_count(r->doing->samples ? r->looks : r->count).text);
@@ -479,16 +479,6 @@ static bool is_small_pool(const struct resource *r)
            r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
-/* What empties a logger's queue is one thread: only the second part is possible. */
-static const char *of_queue(const struct resource *r, const struct evidence *ev,
-                            const struct activity *x)
-{
-    static const char or [] = ", or ";
-    const char *text = doings[x->does].of_queue;
-    const char *second = text && resource_is_known(r, ev->a) ? strstr(text, or) : NULL;
-    return second ? second + sizeof or -1 : text;
-}
-
 /* Whether only a library could do something else with its own lock; what it writes, a program can
  * have written otherwise. */
 static bool is_librarys_own(const struct resource *r, const struct evidence *ev,
@@ -518,7 +508,7 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     bool transaction = resource_is_of_transactions(r, ev->a);
     bool taken =
         (queue || transaction || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
-        strncmp(resource_role(r, ev->a), "loading", 7) != 0;
+        !resource_is_loading(r, ev->a);
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken || resource_is_of_jdk(r, ev->a) ||
         resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
@@ -526,19 +516,26 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return NULL;
     if (is_another(r, ev, x))
         return "let a thread use the one that it has instead of taking another";
+    if (queue)
+        return doings[x->does].of_queue;
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;
-    if (queue)
-        return of_queue(r, ev, x);
-    if (is_librarys_own(r, ev, x) && !transaction)
-        return NULL;
     if (transaction)
         return doings[x->does].of_transaction;
+    if (is_librarys_own(r, ev, x))
+        return NULL;
     return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits
            : r->kind == RESOURCE_LOCK   ? doings[x->does].of_lock
            : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
                                         : NULL;
+}
+
+/* Whether more threads could empty the queue: a logger's has one. */
+static bool may_have_consumers(const struct resource *r, const struct analysis *a)
+{
+    return resource_is_full_queue(r) && r->n_doing && !doings[r->doing->does].nowhere &&
+           !resource_is_known(r, a);
 }
 
 static void say_try(struct rule_finding *f, const struct evidence *ev)
@@ -547,6 +544,8 @@ static void say_try(struct rule_finding *f, const struct evidence *ev)
     if (!text)
         return;
     rule_line(f, CARD_TRY);
+    if (may_have_consumers(f->resource, ev->a))
+        rule_say(f, "let more threads empty the queue, or ");
     rule_say(f, "%s", text);
 }
 

@@ -1201,21 +1201,32 @@ Test(resources, what_holders_do_for_a_part_of_the_time_is_there)
 }
 
 /* Who is seen to run in a native method, now and then, waits for a processor there otherwise. */
-static enum holder_does does_in_native(int running)
+static enum holder_does does_in_native_and(int running, uint32_t idle)
 {
     make_pool();
     for (int i = 0; i < 60; i++)
         look((const thread_id[]){ann, bob, cat}[i / 2 % 3],
              5001000 + 10000000 * (uint64_t)(i / 2) + 4000000 + 4000000 * (uint64_t)(i % 2),
              "java.util.zip.Deflater.deflateBytes:native shop.Pay.pack:31 shop.Desk.place:22",
-             i < running ? 0 : SAMPLE_IDLE);
+             i < running ? 0 : SAMPLE_IDLE | idle);
     run(400000000);
     return all.v[0].doing[0].does;
+}
+
+static enum holder_does does_in_native(int running)
+{
+    return does_in_native_and(running, 0);
 }
 
 Test(resources, a_native_method_in_which_threads_run_computes)
 {
     cr_assert_eq(does_in_native(8), DOES_COMPUTE);
+}
+
+/* Looks tell who waits for a processor: the others wait for something else. */
+Test(resources, a_native_method_in_which_threads_run_and_sleep_waits)
+{
+    cr_assert_eq(does_in_native_and(8, SAMPLE_ASLEEP), DOES_NATIVE);
 }
 
 Test(resources, a_native_method_in_which_threads_stand_still_waits)
