@@ -6,6 +6,10 @@ finish() {
     leave_no_jvm
 }
 
+# Bits of flags: 1 the place is uncertain, 2 | 8 it is asleep, 4 a look.
+ASLEEP=' flags=1[0145]( |$)'
+LOOK=' flags=([45]|1[45])( |$)'
+
 # A number that the program has printed.
 said() { # WORDS
     awk -v words="$1 " 'index($0, words) == 1 { print $NF }' out
@@ -83,7 +87,7 @@ test_wall_wakes_nobody() {
         read -r n all <<<"$(naming wall_sample "${name%%:*}" "${name#*:}")"
         at_least "$n" 1 "samples of ${name%%:*}"
         at_least $((n * 10)) $((all * 8)) "of $all stacks of ${name%%:*}, those in ${name#*:}, in tenths"
-        grep -E ' flags=[23] ' events >asleep.events
+        grep -E "$ASLEEP" events >asleep.events
         n=$(events=asleep.events sum wall_sample "${name%%:*}" weight)
         all=$(sum wall_sample "${name%%:*}" weight)
         at_least "$n" $((all / 10 * 8)) "ns of $all in which ${name%%:*} sleeps"
@@ -99,7 +103,7 @@ test_looks() {
         read -r n all <<<"$(naming wall_sample "${name%%:*}" "${name#*:}")"
         at_least "$n" 3 "looks at ${name%%:*} in ${name#*:}, of $all"
     done
-    same "$(grep ' wall_sample ' events | grep -cvE ' flags=[4-7]( |$)')" 0
+    same "$(grep ' wall_sample ' events | grep -cvE "$LOOK")" 0
     same "$(matching ' (waiter|parker) wall_sample .* stack=[^ ]*[1-9]')" 0
     run_traced 0 "events=threads+waits+parks" -Xmx64m Sampled 700
     events
@@ -117,7 +121,7 @@ test_looks_preempted() {
         [ "$all" -lt 10 ] || break
     done
     at_least "$all" 10 "looks at packers"
-    at_least "$((all / 10))" "$(matching ' packer-[0-9] wall_sample .* flags=[67]( |$)')" "looks that found one standing still"
+    at_least "$((all / 10))" "$(matching " packer-[0-9] wall_sample .*$ASLEEP")" "looks that found one standing still"
 }
 
 # Samples do not disturb what their threads are writing: every event is there, in its thread's order.

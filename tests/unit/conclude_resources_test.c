@@ -934,6 +934,17 @@ Test(resources, who_empties_a_full_queue_too_slowly)
                      "let more threads empty the queue, or make the other end answer faster");
 }
 
+/* What empties a logger's queue is one thread. */
+Test(resources, a_loggers_queue_cannot_have_more_consumers)
+{
+    for (uint64_t i = 0; i < 20; i++)
+        look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
+    given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
+                 PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 "
+                        "ch.qos.logback.core.AsyncAppenderBase.put:3 shop.Desk.place:21");
+    cr_assert_str_eq(labelled(first_card(), CARD_TRY), "make this work cheaper");
+}
+
 /* Both waits that one act ends have the same samples of the time before. */
 Test(resources, a_sample_counts_once_however_many_waited)
 {
@@ -3134,6 +3145,40 @@ Test(resources, a_pool_of_which_all_threads_read_is_busy)
     cr_assert_gt(r->none_free, 450000000);
     cr_assert_not_null(strstr(finding_of("waits-for-io")->text, MORE_THREADS));
     cr_assert_str_eq(resource_role(r, a), "thread pool");
+}
+
+/* Threads that sleep in native code, which the program calls for its work. */
+static const struct rule_finding *native_calls(const char *frames)
+{
+    thread_id who[] = {builder_thread(&b, "device-1"), builder_thread(&b, "device-2")};
+    stack_id sleeps = builder_stack(&b, "java.lang.Thread.sleep:1 shop.Device.run:5");
+    for (int k = 0; k < 2; k++)
+        for (uint64_t i = 0; i < 50; i++) { /* at its loop */
+            ADD(&b, who[k].v, who[k], 1000000 + i * 10000000, sleep_enter, .stack = sleeps);
+            ADD0(&b, who[k].v, who[k], 2000000 + i * 10000000, sleep_exit);
+        }
+    for (uint64_t i = 1; i <= 100; i++)
+        for (int k = 0; k < 2; k++)
+            look(who[k], i * 5000000, frames, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    run(501000000);
+    return finding_of("waits-for-io");
+}
+
+Test(resources, a_wait_in_a_librarys_native_code_is_a_finding)
+{
+    const struct rule_finding *f =
+        native_calls("org.rocksdb.RocksDB.put:native org.rocksdb.RocksDB.put:9 "
+                     "shop.Store.append:52 shop.Device.step:7 shop.Device.run:4");
+    cr_assert_not_null(f);
+    cr_assert_not_null(strstr(f->text, "2 threads of device wait in native code of RocksDB.put ("),
+                       "%s", f->text);
+    cr_assert_not_null(strstr(f->text, "wait in Store.append (Store.java:52)"), "%s", f->text);
+}
+
+Test(resources, a_wait_in_the_jdks_native_code_is_none)
+{
+    cr_assert_null(native_calls("java.util.zip.Deflater.deflateBytes:native "
+                                "shop.Store.append:52 shop.Device.step:7 shop.Device.run:4"));
 }
 
 Test(resources, a_pool_of_one_thread_says_so)

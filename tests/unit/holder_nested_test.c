@@ -114,6 +114,34 @@ Test(holder_nested, a_known_pool_whose_threads_all_wait_for_another_one)
     cr_assert_not_null(strstr(text, "100 % of the time waiting for another one"), "%s", text);
 }
 
+/* Though a thread of the pool itself ended what waits there were, as one that makes connections. */
+Test(holder_nested, a_known_pool_whose_own_thread_gave_the_first_ones)
+{
+    take_from(HIKARI);
+    thread_id adder = builder_thread(&b, "HikariPool-1:connection-adder");
+    waits(ann, MS, 2 * MS, orders);
+    waits(bob, MS, 2 * MS, orders);
+    gives_to(adder, ann, 2 * MS - 2000);
+    gives_to(adder, bob, 2 * MS - 1000);
+    const char *text = stuck();
+    cr_assert_not_null(strstr(text, "2 in use at once"), "%s", text);
+    cr_assert_not_null(strstr(text, "of the time waiting for another one"), "%s", text);
+}
+
+/* Nobody knows that it is a pool, and another thread brings most of it. */
+Test(holder_nested, what_others_bring_is_not_kept)
+{
+    take_from(OF_NOBODY);
+    thread_id eve = builder_thread(&b, "eve");
+    for (uint64_t i = 0; i < 4 * ROUNDS; i++) {
+        uint64_t from = 5 * MS + i * 20 * MS;
+        waits(cat, from, from + 15 * MS, orders);
+        gives_to(eve, cat, from + 15 * MS - 1000);
+    }
+    const char *text = by_turns(true);
+    cr_assert_null(strstr(text, "another one"), "%s", text);
+}
+
 /* It may as well be a queue that nobody empties. */
 Test(holder_nested, of_an_unknown_pool_the_code_alone_says_nothing)
 {
