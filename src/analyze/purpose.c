@@ -75,12 +75,13 @@ static const struct known_method give_methods[] = {
     {"", "Deque;", "push"},
     {"", "SubmissionPublisher;", "submit"},
     {"", "SubmissionPublisher;", "offer"},
+    {"Ljava/io/Piped", "", "write"},
+    {"Ljava/io/Piped", "", "receive"}, /* of the reader, called by the writer */
+    {"Ljava/io/Piped", "", "awaitSpace"},
 };
 static const struct known_method take_methods[] = {
-    {"", "Queue;", "take"},
-    {"", "Queue;", "poll"},
-    {"", "Deque;", "take"},
-    {"", "Deque;", "poll"},
+    {"", "Queue;", "take"}, {"", "Queue;", "poll"},         {"", "Deque;", "take"},
+    {"", "Deque;", "poll"}, {"Ljava/io/Piped", "", "read"},
 };
 
 static bool is_one_of(const struct known_method *v, size_t n, const char *signature,
@@ -280,7 +281,10 @@ static enum purpose purpose_of(const struct maker *m, const struct context *x)
 {
     if (x->what == STATE_BLOCKED || x->what == STATE_REACQUIRING)
         return PURPOSE_LOCK;
-    return x->what == STATE_PARKED ? purpose_of_park(m, x) : PURPOSE_IDLE;
+    if (x->what == STATE_PARKED)
+        return purpose_of_park(m, x);
+    bool puts = x->what == STATE_WAITING && purpose_of_stack(m, x) == PURPOSE_PERMIT;
+    return puts ? PURPOSE_PERMIT : PURPOSE_IDLE;
 }
 
 int purposes_make(struct purposes *p, const struct trace *t, const struct lock_set *locks,
@@ -393,7 +397,8 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     if (2 * meets > n)
         return PURPOSE_ANSWER;
     /* HttpClient.send waits for an answer, not for room */
-    bool room = says != PURPOSE_ANSWER && gives_room(t, c->calls[x->stack.v].jdk);
+    bool room = says != PURPOSE_ANSWER &&
+                (gives_room(t, c->calls[x->stack.v].jdk) || read_call(t, x->stack).gives);
     if (2 * s->ended[ENDED_BACK] > n || room)
         return PURPOSE_PERMIT;
     uint64_t peers = s->ended[ENDED_ASKED_PEER], asked = s->ended[ENDED_ASKED];

@@ -217,6 +217,13 @@ bool resource_is_known(const struct resource *r, const struct analysis *a)
     return find_known(r, a->trace) != NULL;
 }
 
+bool resource_is_pipe(const struct resource *r, const struct analysis *a)
+{
+    static const char pipe[] = "Ljava/io/Piped";
+    const char *signature = trace_class(a->trace, trace_lock(a->trace, r->lock)->class_)->signature;
+    return strncmp(signature, pipe, sizeof pipe - 1) == 0;
+}
+
 bool resource_is_of_transactions(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
@@ -259,7 +266,7 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     if (resource_is_of_classes(r, a))
         return is_initialisation(r, a) ? "class initialisation" : "class loading";
     if (resource_is_full_queue(r))
-        return "full queue";
+        return resource_is_pipe(r, a) ? "full pipe" : "full queue";
     if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY || resource_is_of_entry(r, a))
         by_words = role_by_words(r, a);
     if (by_words)
@@ -437,7 +444,7 @@ static void add_role(const struct resource *r, const struct analysis *a, const c
     else if (r->kind == RESOURCE_IO)
         snprintf(out, n, r->none_free ? "%s (thread pool)" : "%s (%s)", name, resource_role(r, a));
     else if (resource_is_full_queue(r))
-        snprintf(out, n, "full queue of %s", name);
+        snprintf(out, n, "%s of %s", resource_role(r, a), name);
     else if (r->kind == RESOURCE_LOOP)
         snprintf(out, n, "event loop %s", name);
     else if (r->remote && resource_is_of_child(r, a))

@@ -70,6 +70,9 @@ bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 /* Whether the library that it is of is known (resources.def). */
 bool resource_is_known(const struct resource *r, const struct analysis *a);
 
+/* Whether it is a pipe between threads (PipedWriter, PipedOutputStream). */
+bool resource_is_pipe(const struct resource *r, const struct analysis *a);
+
 /* Whether it is a lock that a transaction of a database has until its end. */
 bool resource_is_of_transactions(const struct resource *r, const struct analysis *a);
 

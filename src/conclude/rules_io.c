@@ -24,11 +24,8 @@ enum {
     IO_OF_THEIRS_PERMILLE = 300, /* of the busy time of the threads that are there */
     IO_QUEUE_PERMILLE = 500,     /* thousandths of a thread there on average */
     IO_LOOKS = 10,
-    IO_THREADS = 64,          /* of one place that are listed */
-    NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
-    NONE_FREE_NS = 250000000, /* this long at least: the pool is full; */
-    FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
-    IO_PATH_PERMILLE = 300,   /* of the critical path, at one peer */
+    IO_THREADS = 64,        /* of one place that are listed */
+    IO_PATH_PERMILLE = 300, /* of the critical path, at one peer */
 };
 
 /* The activity in which a thread waits, and its call site. */
@@ -46,7 +43,6 @@ struct finder {
     struct evidence *ev;
     struct keyed places; /* struct io_place */
     uint64_t *busy;      /* [n_lines] ns, of threads with places */
-    bool *works;         /* [n_lines]: it waits for work now and then */
     bool serves;         /* the current thread reads requests of clients */
 };
 
@@ -150,7 +146,6 @@ static int look_at(struct finder *f, uint32_t thread)
     for (uint32_t i = 0; i < still->n; i++) {
         const struct still *s = &still->v[i];
         struct does d = does_of_stack(all, s->stack, true, &leaf);
-        f->works[thread] |= program_is_workers(&all->program, s->stack);
         TRY(add(f, thread, &d, s->stack,
                 &(struct io_place){.ns = s->to - s->from,
                                    .looks = s->looks,
@@ -165,9 +160,7 @@ static int look_at(struct finder *f, uint32_t thread)
     }
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        bool io = a->purposes.of_context[s->context] == PURPOSE_IO;
-        f->works[thread] |= !io && wait_is_for_work(a, s->context);
-        if (!io)
+        if (a->purposes.of_context[s->context] != PURPOSE_IO)
             continue;
         const struct context *x = timeline_context(&a->timeline, s->context);
         struct does d = does_of_wait(all, a, s->context, &leaf);
@@ -179,91 +172,6 @@ static int look_at(struct finder *f, uint32_t thread)
     if (first < f->places.n)
         f->busy[thread] = thread_times(all, a, thread, ns) - ns[TIME_IDLE];
     return 0;
-}
-
-/* --- whether a pool had a free thread --------------------------------------------------------- */
-
-struct idle_edge {
-    uint64_t time;
-    int change;
-};
-
-static int by_time(const void *x, const void *y)
-{
-    const struct idle_edge *a = x, *b = y;
-    return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
-}
-
-static void put_edges(struct buf *to, uint64_t from, uint64_t until)
-{
-    const struct idle_edge v[] = {{from, 1}, {until, -1}};
-    if (from < until)
-        buf_put(to, v, sizeof v);
-}
-
-/* Adds the stretches in which a thread has nothing to do. */
-static void put_idle(struct buf *to, const struct finder *f, uint32_t thread)
-{
-    const struct analysis *a = f->ev->a;
-    const struct line *l = &a->timeline.lines[thread];
-    for (uint32_t i = 0; i < l->spans.n; i++) {
-        const struct span *s = line_span(l, i);
-        if (wait_is_for_work(a, s->context))
-            put_edges(to, s->start, span_end(&a->timeline, s));
-    }
-}
-
-/* Whether a thread that never waits for work is mostly in a select: it hands work out to the
- * others. */
-static bool is_selecting(const struct finder *f, uint32_t thread)
-{
-    const struct still_line *still = stills_of(&f->ev->a->stills, thread);
-    uint64_t all = 0, selects = 0;
-    for (uint32_t i = 0; i < still->n; i++) {
-        uint64_t ns = still->v[i].to - still->v[i].from;
-        all += ns;
-        selects += io_in_select(f->ev->a->trace, still->v[i].stack) ? ns : 0;
-    }
-    return !f->works[thread] && 2 * selects > all;
-}
-
-/* How long no thread of the pool of r's threads was free; 0: too short to call the pool full.  *n:
- * the number of its threads, without those that hand out its work. */
-static uint64_t none_free(const struct finder *f, const struct resource *r, uint32_t *n_pool)
-{
-    const struct thread_set *threads = &f->ev->a->threads;
-    struct buf edges = {0};
-    uint64_t from = UINT64_MAX, to = 0, all = 0, longer = 0;
-    int idle = 0;
-    *n_pool = 0;
-    for (uint32_t i = 1; i < f->ev->a->timeline.n_lines && i < threads->n; i++) {
-        if (!resource_same_pool(f->ev->a, r->threads[0], i) || is_selecting(f, i))
-            continue;
-        if (!f->works[i]) {
-            buf_fini(&edges);
-            return 0;
-        }
-        from = min_u64(from, threads->v[i].from);
-        to = max_u64(to, threads->v[i].to);
-        ++*n_pool;
-        put_idle(&edges, f, i);
-    }
-    struct idle_edge *v = (void *)edges.p;
-    size_t n = edges.len / sizeof *v;
-    if (n)
-        qsort(v, n, sizeof *v, by_time);
-    for (size_t i = 0; i <= n && !edges.oom; i++) {
-        uint64_t until = i < n ? v[i].time : to;
-        uint64_t ns = !idle && until > from ? until - from : 0;
-        longer += ns >= NONE_FREE_NS ? ns : 0;
-        all += !idle ? common_u64(from, until, r->first, r->last) : 0;
-        idle += i < n ? v[i].change : 0;
-        from = idle ? from : until;
-    }
-    buf_fini(&edges);
-    if (rule_permille(longer, f->ev->length) >= NONE_FREE_PERMILLE)
-        return longer;
-    return *n_pool > 1 && rule_permille(all, r->last - r->first) >= FULL_PERMILLE ? all : 0;
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -403,7 +311,8 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
         put_answers_back(ev, r);
         return;
     }
-    r->none_free = r->one_pool ? none_free(f, r, &r->n_pool) : 0;
+    if (r->one_pool)
+        pool_find_none_free(ev, r);
     say(ev, r);
 }
 
@@ -437,7 +346,7 @@ static void tell_of_clients(struct finder *f, struct resource *answers)
     r->one_pool = true;
     r->first = answers->first;
     r->last = answers->last;
-    r->none_free = none_free(f, r, &r->n_pool);
+    pool_find_none_free(ev, r);
     if (!r->none_free)
         return;
     answers->behind_of = BEHIND_OTHER;
@@ -467,13 +376,12 @@ static int find(struct finder *f)
 void rule_waits_for_io(struct evidence *ev)
 {
     uint32_t n = ev->a->timeline.n_lines;
-    struct finder f = {.ev = ev, .busy = calloc(n + 1, sizeof *f.busy), .works = calloc(n + 1, 1)};
+    struct finder f = {.ev = ev, .busy = calloc(n + 1, sizeof *f.busy)};
     keyed_init(&f.places, offsetof(struct io_place, ns), sizeof(struct io_place));
-    if (f.busy && f.works)
+    if (f.busy)
         (void)find(&f); /* without memory: one finding less */
     keyed_fini(&f.places);
     free(f.busy);
-    free(f.works);
 }
 
 /* --- io-on-path ------------------------------------------------------------------------------- */

@@ -90,6 +90,14 @@ int rule_find_blocked(struct evidence *ev);
 /* Those who are blocked at the end for longer than usual; NULL: nobody is. */
 const struct blocked *rule_still_blocked_for(const struct evidence *ev, const struct resource *r);
 
+/* Whether these are answers for which requests queue before a thread begins with them; of those that
+ * are passed on that is unknown. */
+bool rule_is_queue_for_answers(const struct resource *r);
+
+/* Of answers and input: for how long no thread of the pool of r's holder was free (none_free), where
+ * that is enough to call the pool full; and its threads, without those that hand out its work. */
+void pool_find_none_free(const struct evidence *ev, struct resource *r);
+
 /* Begin a line of the card. */
 void rule_line(struct rule_finding *f, enum card_label label);
 

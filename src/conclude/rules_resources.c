@@ -311,9 +311,12 @@ static bool is_own_delay(const struct resource *r)
 void rule_slow_answer(struct evidence *ev)
 {
     for (size_t i = 0; i < ev->resources.n; i++) {
-        const struct resource *r = &ev->resources.v[i];
-        if (r->kind == RESOURCE_ANSWERS && is_contended(ev, r) && !is_starved(ev, r) &&
-            !is_chance(r) && !is_own_delay(r))
-            tell(ev, r, severity_of(ev, r));
+        struct resource *r = &ev->resources.v[i];
+        if (r->kind != RESOURCE_ANSWERS || !is_contended(ev, r) || is_starved(ev, r) ||
+            is_chance(r) || is_own_delay(r))
+            continue;
+        if (r->one_pool && rule_is_queue_for_answers(r))
+            pool_find_none_free(ev, r);
+        tell(ev, r, severity_of(ev, r));
     }
 }

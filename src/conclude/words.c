@@ -145,9 +145,7 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
 }
 
-/* Answers for which requests queue before a thread begins with them; of those that are passed on
- * that is unknown. */
-static bool is_queue_for_answers(const struct resource *r)
+bool rule_is_queue_for_answers(const struct resource *r)
 {
     return r->kind == RESOURCE_ANSWERS && r->given_ns && !r->passed && !resource_is_meeting(r) &&
            rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE;
@@ -185,7 +183,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_line(f, CARD_PLAIN);
         rule_say(f, "the waiting threads are event loops: a loop serves nothing else in that time");
     }
-    if (is_queue_for_answers(r) && !is_starved(f)) {
+    if (rule_is_queue_for_answers(r) && !is_starved(f)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
@@ -475,7 +473,7 @@ static bool is_small_pool(const struct resource *r)
 {
     if (r->kind == RESOURCE_IO)
         return r->none_free && r->n_threads > 1 && r->doing->does == DOES_INPUT;
-    return is_queue_for_answers(r) && r->one_pool && r->n_holders > 1 && r->n_doing &&
+    return rule_is_queue_for_answers(r) && r->one_pool && r->n_holders > 1 && r->n_doing &&
            r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
@@ -531,11 +529,11 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                                         : NULL;
 }
 
-/* Whether more threads could empty the queue: a logger's has one. */
+/* Whether more threads could empty the queue: a logger's has one, and bytes have an order. */
 static bool may_have_consumers(const struct resource *r, const struct analysis *a)
 {
     return resource_is_full_queue(r) && r->n_doing && !doings[r->doing->does].nowhere &&
-           !resource_is_known(r, a);
+           !resource_is_known(r, a) && !resource_is_pipe(r, a);
 }
 
 static void say_try(struct rule_finding *f, const struct evidence *ev)

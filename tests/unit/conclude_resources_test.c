@@ -3352,8 +3352,9 @@ Test(resources, a_pool_with_an_idle_thread_is_not_busy)
     cr_assert_str_eq(resource_role(r, a), "input");
 }
 
-/* Two threads of a pool answer eight, each four one after the other, and read or compute for it. */
-static const char *text_of_pool_that_answers(const char *frames, uint32_t flags)
+/* Two threads of a pool answer eight, each four one after the other, and read or compute for it; a
+ * third one may have nothing to do. */
+static const char *text_of_pool_that_answers(const char *frames, uint32_t flags, bool third)
 {
     const thread_id who[] = {ann,
                              bob,
@@ -3367,6 +3368,9 @@ static const char *text_of_pool_that_answers(const char *frames, uint32_t flags)
     stack_id idle = builder_stack(&b, TASKS);
     for (uint64_t round = 0; round < 5; round++) {
         uint64_t from = 1000000 + round * 130000000;
+        if (third)
+            parks(builder_thread(&b, "exec-3"), builder_thread(&b, "ida"), from - 600000,
+                  from + 120000000, (lock_id){0}, idle, other_stack);
         for (uint64_t i = 0; i < ARRAY_LEN(who); i++) {
             if (i < 2)
                 parks(pool[i], who[i], from - 500000, from - 1000, (lock_id){0}, idle, other_stack);
@@ -3387,13 +3391,22 @@ static const char *text_of_pool_that_answers(const char *frames, uint32_t flags)
 
 Test(resources, more_threads_would_help_who_waits_for_a_pool_that_reads)
 {
-    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE);
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, false);
     cr_assert_not_null(strstr(text, MORE_THREADS), "%s", text);
+    cr_assert_not_null(strstr(text, ": all 2 threads busy for "), "%s", text);
+}
+
+Test(resources, a_pool_that_has_a_free_thread_is_not_busy)
+{
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, true);
+    cr_assert_not_null(strstr(text, "requests queue for "), "%s", text);
+    cr_assert_null(strstr(text, " busy for "), "%s", text);
 }
 
 Test(resources, more_threads_do_not_help_who_waits_for_a_pool_that_computes)
 {
-    const char *text = text_of_pool_that_answers("shop.Desk.price:7 shop.Desk$Task.run:5", 0);
+    const char *text =
+        text_of_pool_that_answers("shop.Desk.price:7 shop.Desk$Task.run:5", 0, false);
     cr_assert_not_null(strstr(text, "requests queue for "), "%s", text);
     cr_assert_null(strstr(text, "try"), "%s", text);
 }

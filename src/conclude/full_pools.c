@@ -1,0 +1,119 @@
+/* Whether a pool had a free thread, one that had nothing to do: where there was none, what its
+ * threads do limits all that is given to the pool. */
+#include "analyze/io_calls.h"
+#include "analyze/labels.h"
+#include "base/human.h"
+#include "base/util.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules_parts.h"
+#include "conclude/thread_pools.h"
+
+#include <stdlib.h>
+
+enum {
+    NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
+    NONE_FREE_NS = 250000000, /* this long at least: the pool is full; */
+    FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
+};
+
+struct idle_edge {
+    uint64_t time;
+    int change;
+};
+
+static int by_time(const void *x, const void *y)
+{
+    const struct idle_edge *a = x, *b = y;
+    return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
+}
+
+static void put_edges(struct buf *to, uint64_t from, uint64_t until)
+{
+    const struct idle_edge v[] = {{from, 1}, {until, -1}};
+    if (from < until)
+        buf_put(to, v, sizeof v);
+}
+
+/* Whether a thread waits for work now and then; adds the stretches in which it has nothing to do. */
+static bool works(const struct evidence *ev, uint32_t thread, struct buf *idle)
+{
+    const struct analysis *a = ev->a;
+    const struct line *l = &a->timeline.lines[thread];
+    const struct still_line *still = stills_of(&a->stills, thread);
+    bool works = false;
+    for (uint32_t i = 0; i < still->n && !works; i++)
+        works = program_is_workers(&ev->resources.program, still->v[i].stack);
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        if (!wait_is_for_work(a, s->context))
+            continue;
+        works |= a->purposes.of_context[s->context] != PURPOSE_IO;
+        put_edges(idle, s->start, span_end(&a->timeline, s));
+    }
+    return works;
+}
+
+/* Whether a thread is mostly in a select: one that never waits for work hands it out to the
+ * others. */
+static bool selects(const struct analysis *a, uint32_t thread)
+{
+    const struct still_line *still = stills_of(&a->stills, thread);
+    uint64_t all = 0, selects = 0;
+    for (uint32_t i = 0; i < still->n; i++) {
+        uint64_t ns = still->v[i].to - still->v[i].from;
+        all += ns;
+        selects += io_in_select(a->trace, still->v[i].stack) ? ns : 0;
+    }
+    return 2 * selects > all;
+}
+
+/* The number of the pool's threads; their idle stretches, and from when to when there were any.  0:
+ * one never waits for work, so that nothing is known. */
+static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct buf *idle,
+                             uint64_t *from, uint64_t *to)
+{
+    const struct thread_set *threads = &ev->a->threads;
+    uint32_t n = 0;
+    *from = UINT64_MAX;
+    *to = 0;
+    for (uint32_t i = 1; i < ev->a->timeline.n_lines && i < threads->n; i++) {
+        if (!resource_same_pool(ev->a, thread, i))
+            continue;
+        size_t before = idle->len;
+        if (!works(ev, i, idle)) {
+            if (!selects(ev->a, i))
+                return 0;
+            idle->len = before;
+            continue;
+        }
+        *from = min_u64(*from, threads->v[i].from);
+        *to = max_u64(*to, threads->v[i].to);
+        n++;
+    }
+    return n;
+}
+
+void pool_find_none_free(const struct evidence *ev, struct resource *r)
+{
+    struct buf idle = {0};
+    uint64_t from, to, all = 0, longer = 0;
+    int free_ones = 0;
+    r->n_pool = look_at_pool(ev, r->holder, &idle, &from, &to);
+    struct idle_edge *v = (void *)idle.p;
+    size_t n = r->n_pool ? idle.len / sizeof *v : 0;
+    if (n)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i <= n && r->n_pool && !idle.oom; i++) {
+        uint64_t until = i < n ? v[i].time : to;
+        uint64_t ns = !free_ones && until > from ? until - from : 0;
+        longer += ns >= NONE_FREE_NS ? ns : 0;
+        all += !free_ones ? common_u64(from, until, r->first, r->last) : 0;
+        free_ones += i < n ? v[i].change : 0;
+        from = free_ones ? from : until;
+    }
+    buf_fini(&idle);
+    if (rule_permille(longer, ev->length) >= NONE_FREE_PERMILLE)
+        r->none_free = longer;
+    else if (r->n_pool > 1 && rule_permille(all, r->last - r->first) >= FULL_PERMILLE)
+        r->none_free = all;
+}

@@ -1,0 +1,83 @@
+/* Threads that wait in Object.wait until there is room: in a pipe, or in a queue of the program's. */
+#include "analyzed.h"
+#include "conclude/resource_names.h"
+#include "conclude/rules.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(full_pipes, .init = analyzed_begin, .fini = analyzed_end);
+
+enum { MS = 1000000, ROUNDS = 20, ROUND = 20 * MS };
+
+#define PIPE "Ljava/io/PipedReader;"
+#define WRITES                                                                                     \
+    "java.lang.Object.wait0:native java.lang.Object.wait:1 java.io.PipedReader.receive:9 "         \
+    "java.io.PipedWriter.write:5 shop.Export.run:21"
+#define READS "java.io.PipedReader.read:7 shop.Upload.run:4"
+
+/* ann waits at her own loop; bob sends what he reads.  Who looks again by herself has waits that end
+ * by their limit. */
+static void writes(const char *class_, const char *frames, const char *reads, bool ended)
+{
+    lock_id pipe = builder_lock(&b, builder_class(&b, class_));
+    stack_id waits = builder_stack(&b, frames), notifies = builder_stack(&b, reads),
+             sends = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
+                                       "shop.Upload.send:31 shop.Upload.run:5");
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t from = MS + i * ROUND, to = from + 19 * MS;
+        ADD(&b, bob.v, bob, to - 1000, io, .what = IO_KIND_input, .stack = sends,
+            .since = at(from - 1000));
+        ADD(&b, ann.v, ann, from, wait_enter, .lock = pipe, .stack = waits);
+        if (ended)
+            ADD(&b, bob.v, bob, to - 500, notify_all, .lock = pipe, .stack = notifies);
+        ADD(&b, ann.v, ann, to, wait_exit, .lock = pipe, .timed_out = !ended);
+    }
+    analyzed_run((ROUNDS + 1) * (uint64_t)ROUND);
+}
+
+static const struct rule_finding *first_card(void)
+{
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert(n);
+    return &f[0];
+}
+
+Test(full_pipes, a_writer_waits_for_the_reader)
+{
+    writes(PIPE, WRITES, READS, true);
+    const struct rule_finding *f = first_card();
+    cr_assert_not_null(f->resource, "%s", f->text);
+    cr_assert_str_eq(resource_role(f->resource, a), "full pipe");
+    cr_assert_not_null(strstr(f->text, "of the time waiting for input"), "%s", f->text);
+    cr_assert_not_null(strstr(f->text, "try: make the other end answer faster"), "%s", f->text);
+}
+
+Test(full_pipes, a_writer_that_looks_again_is_not_idle)
+{
+    writes(PIPE, WRITES, READS, false);
+    const struct span *s = span_of(ann, 0);
+    cr_assert_eq(a->purposes.of_context[s->context], PURPOSE_PERMIT);
+}
+
+Test(full_pipes, a_queue_of_the_programs_own_that_nobody_empties)
+{
+    lock_id queue = builder_lock(&b, builder_class(&b, "Lshop/OrderQueue;"));
+    ADD(&b, ann.v, ann, MS, wait_enter, .lock = queue,
+        .stack = builder_stack(&b, "java.lang.Object.wait0:native java.lang.Object.wait:1 "
+                                   "shop.OrderQueue.put:9 shop.Main.main:21"));
+    analyzed_run(ROUNDS * (uint64_t)ROUND);
+    cr_assert_eq(a->purposes.of_context[span_of(ann, 0)->context], PURPOSE_PERMIT);
+}
+
+/* Who reads from an empty pipe has nothing to do. */
+Test(full_pipes, a_reader_is_idle)
+{
+    writes(PIPE,
+           "java.lang.Object.wait0:native java.lang.Object.wait:1 java.io.PipedReader.read:9 "
+           "shop.Upload.run:4",
+           WRITES, true);
+    cr_assert_eq(a->purposes.of_context[span_of(ann, 0)->context], PURPOSE_IDLE);
+}
