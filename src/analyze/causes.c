@@ -17,6 +17,7 @@ enum {
     REGULAR = 20, /* at least one in N of a thread's waits: it waits there again and again */
     GENERATIONS = 12,
     PASSING_NS = 100000,
+    RELAY_PART = 10, /* work for less than this part of a wait is none */
 };
 
 struct call_sums {
@@ -597,6 +598,15 @@ static bool had_work(const struct causer *c, const struct ending *e)
     return c->threads[e->s->waker].last_task < e->s->start;
 }
 
+/* Whether the waker began its work at the end of the wait: it only passes on what the thread that
+ * gave it this work gives. */
+static bool is_relayed(const struct causer *c, const struct ending *e)
+{
+    uint64_t end = span_wake_time(c->tl, e->s), began = c->threads[e->s->waker].last_task;
+    return e->pooled && began > e->s->start && began <= end &&
+           RELAY_PART * (end - began) < end - e->s->start;
+}
+
 /* If most waits of this call are seen to be asked for, those of a busy waker were also asked
  * for. */
 static bool is_asked_there(const struct cause_sums *s)
@@ -636,6 +646,7 @@ static void ended(struct causer *c, const struct sweep_item *i, const struct spa
         of[k]->busy += busy && by == ENDED_UNASKED;
         of[k]->near += near;
         of[k]->pooled += by == ENDED_UNASKED && e.pooled;
+        of[k]->relayed += by == ENDED_UNASKED && is_relayed(c, &e);
     }
     if (by == ENDED_UNASKED && near && !e.works_for && !may_be_asked(c, &e)) {
         note_asking(c, span_wake_stack(c->tl, s));

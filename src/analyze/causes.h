@@ -48,7 +48,8 @@ struct cause_sums {
     uint64_t near;           /* at the thread's task loop */
     uint64_t limit_near;     /* likewise, of those that their time limit ended */
     uint64_t pooled;         /* of the unasked: what another thread that waits there had begun; */
-    uint64_t busy;           /* and by who had not waited for work since the wait began */
+    uint64_t busy;           /* and by who had not waited for work since the wait began; */
+    uint64_t relayed;        /* of the pooled: by who began that just before */
 };
 
 /* What a stack waits in. */

@@ -172,10 +172,24 @@ static const char *const room_names[] = {"put",     "offer",   "send",     "publ
                                          "enqueue", "push",    "transfer", "append",
                                          "submit",  "execute", "add"};
 
+/* A key and a value go into a map, which has room. */
+static bool is_of_map(const struct trace *t, method_id method)
+{
+    const struct trace_method *m = trace_method(t, method);
+    const char *first_end = strchr(m->signature, ';');
+    return strncmp(m->name, "put", 3) == 0 && strncmp(m->signature, "(L", 2) == 0 && first_end &&
+           first_end[1] == 'L';
+}
+
+/* Whether a method gives something, and so waits for room. */
+static bool gives_room(const struct trace *t, method_id method)
+{
+    return begins_with(t, method, room_names, ARRAY_LEN(room_names)) && !is_of_map(t, method);
+}
+
 bool purpose_puts(const struct trace *t, stack_id stack)
 {
-    return begins_with(t, causes_inner(t, stack), room_names, ARRAY_LEN(room_names)) ||
-           read_call(t, stack).gives;
+    return gives_room(t, causes_inner(t, stack)) || read_call(t, stack).gives;
 }
 
 bool purpose_takes(const struct trace *t, stack_id stack)
@@ -189,7 +203,7 @@ static const char *const look_names[] = {"remaining", "size", "isEmpty", "contai
 bool purpose_awaits_room(const struct trace *t, stack_id stack)
 {
     method_id called = causes_called(t, stack);
-    return called.v && begins_with(t, called, room_names, ARRAY_LEN(room_names));
+    return called.v && gives_room(t, called);
 }
 
 bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes)
@@ -197,8 +211,7 @@ bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes)
     method_id at = causes_called(t, waits), by = causes_called(t, wakes);
     if (!by.v || trace_method(t, at)->class_.v != trace_method(t, by)->class_.v)
         return false;
-    return begins_with(t, by, room_names, ARRAY_LEN(room_names)) ||
-           begins_with(t, by, look_names, ARRAY_LEN(look_names));
+    return gives_room(t, by) || begins_with(t, by, look_names, ARRAY_LEN(look_names));
 }
 
 /* In a file with calls instead of parks, a park is a call that blocked: its object blocks the
@@ -306,20 +319,15 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 /* --- causes ----------------------------------------------------------------------------------- */
 
 enum {
-    FEW_PERMITS = 4, /* ended waits by which it is decided whether they are for permits */
-    DUE_THREADS = 2, /* that wait for an answer at one place */
-    FRESH_EACH = 2,  /* waits for objects of one wait each: a thread has made more than one */
+    FEW_PERMITS = 4,   /* ended waits by which it is decided whether they are for permits */
+    DUE_THREADS = 2,   /* that wait for an answer at one place */
+    FEW_PROMISES = 16, /* by which it is decided whether they are a lock's */
+    FRESH_EACH = 2,    /* waits for objects of one wait each: a thread has made more than one */
 };
 
 /* A program's own methods that wait for a thing. */
 static const char *const thing_names[] = {"acquire", "allocate", "lock",  "borrow",
                                           "reserve", "checkout", "lease", "getConnection"};
-
-/* Whether a method gives something, and so waits for room. */
-static bool gives_room(const struct trace *t, method_id method)
-{
-    return begins_with(t, method, room_names, ARRAY_LEN(room_names));
-}
 
 static bool takes(const struct trace *t, method_id method)
 {
@@ -376,6 +384,16 @@ static enum purpose purpose_unasked(const struct trace *t, const struct causes *
     return 2 * s->near > unasked && again ? PURPOSE_IDLE : says;
 }
 
+/* Whether a promise is that of a lock: nearly all were kept by threads to which others who wait there
+ * had just given that task, and hardly any by one that the waiter had asked. */
+static bool is_given_back_by_others(const struct cause_sums *s)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < ENDED_LIMIT; i++)
+        n += s->ended[i];
+    return s->threads > 1 && n >= FEW_PROMISES && 10 * s->relayed >= 9 * n;
+}
+
 /* The purpose of most waits at a call site, by what ended them.  `says`: the purpose by class and
  * frames, which decides where the causes do not. */
 static enum purpose purpose_by_causes(const struct trace *t, const struct causes *c,
@@ -408,6 +426,8 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     /* Also for a pool that waits for its own tasks.  A latch may be a place in a queue. */
     if (2 * (s->ended[ENDED_RETURNED] + peers) > n)
         return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;
+    if (is_given_back_by_others(s))
+        return PURPOSE_PERMIT;
     if (2 * s->fresh > s->waits && s->fresh > FRESH_EACH * s->threads)
         return PURPOSE_ANSWER;
     return purpose_unasked(t, c, s, x, says);

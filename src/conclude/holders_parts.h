@@ -51,8 +51,8 @@ struct give {
     uint32_t thread;
     uint64_t time;
     stack_id stack;
-    uint32_t helper; /* a thread that had the thing from `time` on, */
-    uint64_t given;  /* until then; 0: no helper */
+    uint32_t helper;       /* a thread that worked with the thing before it went back; 0: none; */
+    uint64_t began, given; /* from when to when */
 };
 
 /* Gives of one thread within this time are one act, to any number of threads. */

@@ -20,12 +20,14 @@ static void look_behind_helpers(struct holder *h)
 {
     struct give *v = (void *)h->gives.p;
     struct give before = {.thread = 0};
+    uint64_t began = 0;
     for (size_t i = 0, n = h->gives.len / sizeof *v; i < n; i++) {
         struct give at = v[i];
         for (int k = 0; k < HELPERS && !h->waits[at.thread]; k++) {
             const struct span *o = resource_last_work(h->a, at.thread, at.time);
             if (!o || (k == 0 && before.thread == at.thread && o->start < before.time))
                 break;
+            began = k == 0 ? span_end(&h->a->timeline, o) : began;
             at = (struct give){.thread = o->waker,
                                .time = span_wake_time(&h->a->timeline, o),
                                .stack = span_wake_stack(&h->a->timeline, o)};
@@ -34,6 +36,7 @@ static void look_behind_helpers(struct holder *h)
         if (!h->waits[at.thread] || at.thread == v[i].thread)
             continue;
         at.helper = before.thread;
+        at.began = began;
         at.given = before.time;
         v[i] = at;
     }
@@ -149,8 +152,8 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
         return 0;
     h->back++;
     TRY(holder_hold(h, w->thread, from, left_at(h, w->thread, from, g->time, in)));
-    bool worked = g->helper && HELPED_PART * (g->given - g->time) > g->given - from;
-    return worked ? holder_hold(h, g->helper, g->time, g->given) : 0;
+    bool worked = g->helper && HELPED_PART * (g->given - g->began) > g->given - from;
+    return worked ? holder_hold(h, g->helper, g->began, g->given) : 0;
 }
 
 /* No event shows a thing that goes back while no thread waits.  If most do, the holds end at the

@@ -177,10 +177,37 @@ static const struct word {
     {RESOURCE_DELAY, "backoff", "delay before a retry"},
 };
 
+static bool is_role_of_loading(const char *role)
+{
+    return strncmp(role, "loading", 7) == 0;
+}
+
+/* What the method that the program calls says that it wants, if it is no entry that has to be
+ * loaded; NULL: nothing. */
+static const char *role_of_called(const struct trace *t, const struct trace_stack *s,
+                                  method_id program)
+{
+    static const struct {
+        const char *name, *role;
+    } called[] = {{"lock", "lock"},
+                  {"tryLock", "lock"},
+                  {"put", "lock of an entry"},
+                  {"replace", "lock of an entry"},
+                  {"remove", "lock of an entry"}};
+    const char *name = "";
+    for (uint32_t i = 0; i < s->n_frames && s->frames[i].method.v != program.v; i++)
+        name = trace_method(t, s->frames[i].method)->name;
+    for (size_t i = 0; i < ARRAY_LEN(called); i++)
+        if (strncmp(name, called[i].name, strlen(called[i].name)) == 0)
+            return called[i].role;
+    return NULL;
+}
+
 static const char *role_by_words(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    const char *called = role_of_called(t, s, r->wait_at.method);
     for (size_t k = 0; k < ARRAY_LEN(role_words); k++)
         for (uint32_t i = 0; i < s->n_frames && r->kind == role_words[k].kind; i++) {
             const struct trace_method *m = trace_method(t, s->frames[i].method);
@@ -189,14 +216,10 @@ static const char *role_by_words(const struct resource *r, const struct analysis
                 break;
             if (!sites_is_jdk(signature) && (strcasestr(m->name, role_words[k].word) ||
                                              strcasestr(signature, role_words[k].word)))
-                return role_words[k].role;
+                return called && is_role_of_loading(role_words[k].role) ? called
+                                                                        : role_words[k].role;
         }
     return NULL;
-}
-
-static bool is_role_of_loading(const char *role)
-{
-    return strncmp(role, "loading", 7) == 0;
 }
 
 bool resource_is_taken(const struct resource *r, const struct analysis *a)

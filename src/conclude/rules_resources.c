@@ -11,7 +11,8 @@ enum {
     DOMINANT_PATH_PERMILLE = 200,      /* of the critical path */
     DOMINANT_SHARE_PERMILLE = 500,     /* of all contention, and */
     DOMINANT_QUEUE_PERMILLE = 500,     /* thousandths of a thread waiting on average */
-    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same for a lock that is not on the path */
+    DOMINANT_OFF_PATH_PERMILLE = 1000, /* the same for a lock that is not on the path; */
+    DOMINANT_OF_THEIRS_PERMILLE = 100, /* and of the time of those who wait */
     CONTENDED_SHARE_PERMILLE = 5,
     CONTENDED_QUEUE_PERMILLE = 50,
     WARNING_QUEUE_PERMILLE = 100,    /* below that it is a note, */
@@ -70,7 +71,8 @@ static bool is_dominant(const struct evidence *ev, const struct resource *r)
     if (path_permille(ev, r) >= DOMINANT_PATH_PERMILLE)
         return true;
     return rule_permille(harm_of(r), ev->resource_ns) >= DOMINANT_SHARE_PERMILLE &&
-           rule_permille(harm_of(r), ev->length) >= queue;
+           rule_permille(harm_of(r), ev->length) >= queue &&
+           resource_permille(r) >= DOMINANT_OF_THEIRS_PERMILLE;
 }
 
 static bool is_contended(const struct evidence *ev, const struct resource *r)

@@ -130,14 +130,15 @@ method_id builder_method(struct trace_builder *b, class_id of, const char *name,
     method_id id = {++b->n_methods};
     struct buf lines = {0};
     bool native = flags & METHOD_NATIVE;
+    size_t len = strcspn(name, "(");
     for (uint32_t i = 1; i < LINES && !native; i++)
         packed_put_line(&lines, i, i, i - 1, i - 1);
     builder_def(b,
                 &(struct def){.kind = DEF_method,
                               .method = {.id = id,
                                          .class_ = of,
-                                         .name = str(name),
-                                         .signature = str("()V"),
+                                         .name = {name, (uint32_t)len},
+                                         .signature = str(name[len] ? name + len : "()V"),
                                          .flags = flags,
                                          .lines = {lines.p, lines.len, native ? 0 : LINES - 1}}});
     buf_fini(&lines);

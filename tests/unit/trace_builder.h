@@ -57,7 +57,7 @@ gc_name_id builder_gc_name(struct trace_builder *b, const char *name);
 lock_id builder_lock(struct trace_builder *b, class_id of);
 
 /* A method whose line table maps bci n to line n, so that a frame's bci is its line.  line 0 says
- * that it is native. */
+ * that it is native.  A name may have a descriptor behind it: "put(Ljava/lang/Object;)V". */
 method_id builder_method(struct trace_builder *b, class_id of, const char *name, uint32_t flags);
 
 /* "shop.Order.submit:88 shop.Main.main:12", innermost frame first; ":native" or ":stub" instead of a
