@@ -235,6 +235,11 @@ bool resource_is_loading(const struct resource *r, const struct analysis *a)
     return is_role_of_loading(resource_role(r, a));
 }
 
+bool resource_is_rate(const struct resource *r, const struct analysis *a)
+{
+    return r->kind == RESOURCE_DELAY && strcmp(resource_role(r, a), "rate limit") == 0;
+}
+
 bool resource_is_known(const struct resource *r, const struct analysis *a)
 {
     return find_known(r, a->trace) != NULL;

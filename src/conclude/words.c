@@ -179,6 +179,12 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? "; all about " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
                  resource_is_brief(r) ? " after the start" : "");
+    if (resource_is_rate(r, ev->a) && r->last > r->first) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(
+            f, "the limit lets %s waiting calls through each second",
+            human_count((uint64_t)((double)r->count * 1e9 / (double)(r->last - r->first))).text);
+    }
     if (r->of_loops) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "the waiting threads are event loops: a loop serves nothing else in that time");
@@ -501,6 +507,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                                      : "take the lock less often and do more work each time";
     if (is_small_pool(r))
         return "give the pool more threads, or make the other end answer faster";
+    if (resource_is_rate(r, ev->a))
+        return "allow more calls per second";
     const struct activity *x = r->doing;
     bool queue = resource_is_full_queue(r);
     bool transaction = resource_is_of_transactions(r, ev->a);

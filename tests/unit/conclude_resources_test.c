@@ -1938,6 +1938,10 @@ Test(resources, what_lets_time_pass_is_called_by_its_names)
     char name[256];
     resource_title(&all.v[0], a, name, sizeof name);
     cr_assert_str_eq(name, "RateLimiter.acquire (rate limit)");
+    const struct rule_finding *f = first_card();
+    cr_assert_not_null(strstr(f->text, "the limit lets 400 waiting calls through each second"),
+                       "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "allow more calls per second");
 }
 
 Test(resources, long_parks_of_a_thread_of_the_library_are_idle)
