@@ -57,6 +57,7 @@ struct causer {
     struct map members;   /* call or object, thread -> 1 */
     const uint8_t *known; /* [contexts.n] */
     bool *seen_asking;    /* [n_stacks] */
+    uint32_t *asked_near; /* [n_threads]: as out.near, of waits that other threads end */
     bool oom;
 };
 
@@ -246,9 +247,11 @@ static bool is_of_loop(const struct causer *c, uint32_t context)
            (is_sought(c, context) || c->known[context] == KNOWN_TASKS || x->what == STATE_SLEEPING);
 }
 
-static uint64_t add_to(struct causer *c, struct map *m, stack_id stack, uint64_t times)
+enum { ALONE = 1 }; /* bit of the keys below: no other thread ends it */
+
+static uint64_t add_to(struct causer *c, struct map *m, uint64_t key, uint64_t times)
 {
-    uint64_t *n = map_put(m, stack.v);
+    uint64_t *n = map_put(m, key);
     c->oom |= !n;
     if (n)
         *n += times;
@@ -260,28 +263,35 @@ static void note_threads(struct causer *c, const struct visit *v, uint32_t threa
 {
     const struct contexts *x = &c->tl->contexts;
     const struct still_line *still = stills_of(c->stills, thread);
-    struct map times; /* stack -> how often */
+    struct map times; /* stack << 1 | ALONE -> how often */
     uint64_t all = 0;
     map_init(&times);
     for (uint32_t i = 0; i < v->n; i++)
         if (is_of_loop(c, v->list[i]))
-            all += add_to(c, &times, x->v[v->list[i]].stack, v->marks[v->list[i]]);
+            all += add_to(c, &times,
+                          (uint64_t)x->v[v->list[i]].stack.v << 1 |
+                              (x->v[v->list[i]].what == STATE_SLEEPING ? ALONE : 0),
+                          v->marks[v->list[i]]);
     for (uint32_t i = 0; i < still->n; i++)
         if (still->v[i].stack.v < c->out.n_stacks)
-            all += add_to(c, &times, still->v[i].stack, max_u64(still->v[i].looks, 1));
-    uint32_t *near = &c->out.near[thread];
-    *near = UINT32_MAX;
+            all += add_to(c, &times, (uint64_t)still->v[i].stack.v << 1 | ALONE,
+                          max_u64(still->v[i].looks, 1));
+    uint32_t *near = &c->out.near[thread], *asked = &c->asked_near[thread];
+    *near = *asked = UINT32_MAX;
     for (size_t i = 0; i < times.cap; i++) {
         const struct map_slot *s = &times.slots[i];
         if (!s->used)
             continue;
-        struct call *call = call_of(&c->out, c->t, (stack_id){(uint32_t)s->key});
+        stack_id stack = {(uint32_t)(s->key >> 1)};
+        struct call *call = call_of(&c->out, c->t, stack);
         struct cause_sums *of = sums_of_call(c, call);
-        c->out.of_stack[s->key].threads++;
+        c->out.of_stack[stack.v].threads++;
         if (of)
             of->threads++;
-        if (s->value * REGULAR >= all && call->own < *near)
-            *near = call->own;
+        if (s->value * REGULAR < all)
+            continue;
+        *near = min_u32(*near, call->own);
+        *asked = s->key & ALONE ? *asked : min_u32(*asked, call->own);
     }
     map_fini(&times);
 }
@@ -369,6 +379,7 @@ int causer_new(struct causer **out, const struct trace *t, const struct timeline
     c->out.n_methods = t->n_methods + 1;
     c->out.n_threads = c->n_threads;
     c->out.near = calloc(c->n_threads, sizeof *c->out.near);
+    c->asked_near = calloc(c->n_threads, sizeof *c->asked_near);
     c->out.of_stack = calloc(c->out.n_stacks, sizeof *c->out.of_stack);
     c->out.calls = calloc(c->out.n_stacks, sizeof *c->out.calls);
     c->out.asks = calloc(c->out.n_methods, 1);
@@ -380,7 +391,7 @@ int causer_new(struct causer **out, const struct trace *t, const struct timeline
     keyed_init(&c->out.of_call, sizeof(uint64_t), sizeof(struct call_sums));
     map_init(&c->members);
     bool ok = c->out.of_stack && c->out.calls && c->out.asks && c->out.loops && c->out.near &&
-              c->seen_asking && c->threads && c->waits && c->classes;
+              c->asked_near && c->seen_asking && c->threads && c->waits && c->classes;
     if (ok && look_at_all(c) == 0)
         return 0;
     causer_free(c);
@@ -399,6 +410,7 @@ void causer_free(struct causer *c)
     free(c->waits);
     free(c->classes);
     free(c->seen_asking);
+    free(c->asked_near);
     free(c);
 }
 
@@ -497,11 +509,11 @@ static bool is_passed_on(const struct causer *c, const struct ending *e)
 }
 
 /* If two threads did nothing but wake each other, either may serve the other.  The server is the
- * thread that waits nearer to the root of its stack, where task loops are. */
+ * thread that waits for others nearer to the root of its stack, where task loops are. */
 static bool may_be_asked(const struct causer *c, const struct ending *e)
 {
     bool from_birth = e->doing && !c->activities[e->doing].before;
-    return from_birth && c->out.near[e->s->waker] < c->out.near[e->thread];
+    return from_birth && c->asked_near[e->s->waker] < c->asked_near[e->thread];
 }
 
 static bool is_of_pool(const struct causer *c, uint32_t a, uint32_t b)

@@ -182,8 +182,8 @@ static bool is_role_of_loading(const char *role)
     return strncmp(role, "loading", 7) == 0;
 }
 
-/* What the method that the program calls says that it wants, if it is no entry that has to be
- * loaded; NULL: nothing. */
+/* What the method that the program calls says that it wants of a grid or cache, if it is no entry
+ * that has to be loaded; NULL: nothing. */
 static const char *role_of_called(const struct trace *t, const struct trace_stack *s,
                                   method_id program)
 {
@@ -207,7 +207,10 @@ static const char *role_by_words(const struct resource *r, const struct analysis
 {
     const struct trace *t = a->trace;
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
-    const char *called = role_of_called(t, s, r->wait_at.method);
+    const char *called =
+        r->kind == RESOURCE_THINGS ? role_of_called(t, s, r->wait_at.method) : NULL;
+    if (called && strcmp(called, "lock") == 0)
+        return called;
     for (size_t k = 0; k < ARRAY_LEN(role_words); k++)
         for (uint32_t i = 0; i < s->n_frames && r->kind == role_words[k].kind; i++) {
             const struct trace_method *m = trace_method(t, s->frames[i].method);

@@ -16,16 +16,17 @@ enum { MS = 1000000, THREADS = 3, ROUNDS = 30, TURN = 20 * MS };
     PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
            "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
 #define WAITS(call)                                                                                \
-    PARKED "java.util.concurrent.CompletableFuture.get:3 com.fast.grid.CacheImpl." call ":7 "      \
+    PARKED "java.util.concurrent.CompletableFuture.get:3 com.fast.grid.Invocation.join:9 "         \
+           "com.fast.grid.Invocation.invoke:5 com.fast.grid.CacheImpl." call ":7 "                 \
            "shop.Stock.reserve:21 shop.Main.main:2"
 
 /* Three threads have the lock by turns, each for a turn, in which it reads an answer. Who gives it
  * back gives the library's thread a task, of so many ns, which wakes the next one. */
-static const struct rule_finding *turns(const char *frames, uint64_t work)
+static const struct rule_finding *turns(const char *frames, const char *loop, uint64_t work)
 {
     const thread_id who[] = {ann, bob, cat};
     thread_id helper = builder_thread(&b, "non-blocking-1");
-    stack_id waits = builder_stack(&b, frames), idle = builder_stack(&b, TASKS);
+    stack_id waits = builder_stack(&b, frames), idle = builder_stack(&b, loop);
     stack_id commits = builder_stack(&b, "java.util.concurrent.ThreadPoolExecutor.execute:1 "
                                          "com.fast.grid.CacheImpl.release:5 shop.Stock.done:30 "
                                          "shop.Main.main:2"),
@@ -63,7 +64,7 @@ static const struct rule_finding *turns(const char *frames, uint64_t work)
 
 Test(promised_locks, are_held_by_who_lets_the_pool_keep_the_promise)
 {
-    const struct rule_finding *f = turns(WAITS("lock"), 0);
+    const struct rule_finding *f = turns(WAITS("lock"), TASKS, 0);
     cr_assert_eq(f->resource->kind, RESOURCE_THINGS, "%s", f->text);
     cr_assert_not_null(strstr(f->text, "held by 3 threads"), "%s", f->text);
     cr_assert_not_null(strstr(f->text, "% of the time waiting for input"), "%s", f->text);
@@ -73,13 +74,27 @@ Test(promised_locks, are_held_by_who_lets_the_pool_keep_the_promise)
 
 Test(promised_locks, what_a_cache_is_told_to_write_is_not_loaded)
 {
-    const struct rule_finding *f = turns(WAITS("put(Ljava/lang/Object;Ljava/lang/Object;)V"), 0);
+    const struct rule_finding *f =
+        turns(WAITS("put(Ljava/lang/Object;Ljava/lang/Object;)V"), TASKS, 0);
     cr_assert_str_eq(resource_role(f->resource, a), "lock of an entry");
+}
+
+/* They read nearer to the root of their stacks than the library's thread waits for tasks: that does
+ * not make them servers. */
+Test(promised_locks, in_a_loop_of_the_librarys_own)
+{
+    const struct rule_finding *f =
+        turns(WAITS("lock"),
+              PARKED "com.fast.grid.Tasks.take:9 com.fast.grid.Partition.work:4 "
+                     "com.fast.grid.Partition.run:3",
+              0);
+    cr_assert_eq(f->resource->kind, RESOURCE_THINGS, "%s", f->text);
+    cr_assert_not_null(strstr(f->text, "held by 3 threads"), "%s", f->text);
 }
 
 /* The pool works on it for half of the wait: it answers. */
 Test(promised_locks, a_pool_that_works_answers)
 {
-    const struct rule_finding *f = turns(WAITS("lock"), 15 * MS);
+    const struct rule_finding *f = turns(WAITS("lock"), TASKS, 15 * MS);
     cr_assert_eq(f->resource->kind, RESOURCE_ANSWERS, "%s", f->text);
 }
