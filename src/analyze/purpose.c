@@ -321,6 +321,7 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 enum {
     FEW_PERMITS = 4,   /* ended waits by which it is decided whether they are for permits */
     DUE_THREADS = 2,   /* that wait for an answer at one place */
+    TIMER_PART = 10,   /* of its waits at least one in N lasts until its limit */
     FEW_PROMISES = 16, /* by which it is decided whether they are a lock's */
     FRESH_EACH = 2,    /* waits for objects of one wait each: a thread has made more than one */
 };
@@ -394,6 +395,13 @@ static bool is_given_back_by_others(const struct cause_sums *s)
     return s->threads > 1 && n >= FEW_PROMISES && 10 * s->relayed >= 9 * n;
 }
 
+/* Whether a thread waits at its task loop until something is due, or a task comes that is due earlier:
+ * those that it gave tasks give it new ones. */
+static bool is_timer(const struct cause_sums *s, enum purpose says)
+{
+    return says == PURPOSE_IDLE && TIMER_PART * s->limit_near >= s->waits;
+}
+
 /* The purpose of most waits at a call site, by what ended them.  `says`: the purpose by class and
  * frames, which decides where the causes do not. */
 static enum purpose purpose_by_causes(const struct trace *t, const struct causes *c,
@@ -422,7 +430,7 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     uint64_t peers = s->ended[ENDED_ASKED_PEER], asked = s->ended[ENDED_ASKED];
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
     if (2 * (asked + (of_peers ? peers : 0)) >= n)
-        return PURPOSE_ANSWER;
+        return is_timer(s, says) ? PURPOSE_IDLE : PURPOSE_ANSWER;
     /* Also for a pool that waits for its own tasks.  A latch may be a place in a queue. */
     if (2 * (s->ended[ENDED_RETURNED] + peers) > n)
         return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;
@@ -433,8 +441,7 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     return purpose_unasked(t, c, s, x, says);
 }
 
-/* Whether a stack is in a task of a pool of java.util.concurrent, or of a copy of it. */
-static bool in_task(const struct trace *t, stack_id stack)
+bool purpose_is_in_task(const struct trace *t, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = 0; i < s->n_frames; i++) {
@@ -450,7 +457,8 @@ static bool in_task(const struct trace *t, stack_id stack)
 static bool is_due(const struct trace *t, const struct causes *c, const struct context *x)
 {
     const struct cause_sums *s = x->stack.v < c->n_stacks ? causes_of(c, x->stack) : NULL;
-    return s && s->threads >= DUE_THREADS && !is_latch(t, x->lock) && in_task(t, x->stack);
+    return s && s->threads >= DUE_THREADS && !is_latch(t, x->lock) &&
+           purpose_is_in_task(t, x->stack);
 }
 
 int purposes_settle(struct purposes *p, const struct trace *t, const struct timeline *timeline,

@@ -90,6 +90,9 @@ bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes);
 bool purpose_puts(const struct trace *t, stack_id stack);
 bool purpose_takes(const struct trace *t, stack_id stack);
 
+/* Whether a stack is in a task of a pool of java.util.concurrent, or of a copy of it. */
+bool purpose_is_in_task(const struct trace *t, stack_id stack);
+
 static inline enum purpose purpose_of_group(const struct lock_set *l, uint32_t group)
 {
     return purpose_of_class(l->groups[group].signature);

@@ -4,7 +4,10 @@
  *     busy     all its threads, and those of no other, were idle in their waits for work, and in
  *              selects and accepts, for less than a part of that time: requests queue for them
  *     working  its threads, and those of no other, worked for about as long as was waited for
- *              answers: on each of them at once */
+ *              answers: on each of them at once
+ *
+ * Not if its threads mostly wait themselves, but in fewer calls than there are answers, or in longer
+ * ones: what they do is something else. */
 #include "analyze/io_calls.h"
 #include "base/err.h"
 #include "base/util.h"
@@ -15,8 +18,9 @@
 
 enum {
     BUSY = 5, /* a pool's thread that is idle for less than this part of the time is busy */
-    WORK_PERMILLE = 600,    /* of the time waited, a pool that answers works for so much, */
-    AT_MOST_PERMILLE = 1200 /* and not for more than this */
+    WORK_PERMILLE = 600,     /* of the time waited, a pool that answers works for so much, */
+    AT_MOST_PERMILLE = 1200, /* and not for more than this */
+    CALLS_PERMILLE = 900,    /* of the answers: a pool that mostly waits has as many waits */
 };
 
 /* Pairs of threads that are looked at at most. */
@@ -58,6 +62,46 @@ static uint64_t idle_of(const struct busy *b, uint32_t thread)
     return ns;
 }
 
+/* Adds the recorded waits of a thread while the answers were waited for, and their time. */
+static void add_calls(const struct busy *b, uint32_t thread, uint64_t *n, uint64_t *ns)
+{
+    const struct timeline *tl = &b->a->timeline;
+    const struct line *l = &tl->lines[thread];
+    const struct still_line *still = stills_of(&b->a->stills, thread);
+    for (uint32_t i = 0; i < still->n; i++) {
+        uint64_t part = still->v[i].looks ? 0 : part_of_use(b->r, still->v[i].from, still->v[i].to);
+        *n += part != 0;
+        *ns += part;
+    }
+    for (uint32_t i = 0; i < l->spans.n; i++) {
+        const struct span *s = line_span(l, i);
+        uint64_t part = part_of_use(b->r, s->start, span_end(tl, s));
+        if (wait_is_for_work(b->a, s->context))
+            continue;
+        *n += part ? span_count(tl, s) : 0;
+        *ns += part;
+    }
+}
+
+/* Whether a pool, if it mostly waits, does so often enough to give the answers, and not for much
+ * longer than others wait for them. */
+static bool may_answer(struct busy *b, uint32_t of)
+{
+    const struct thread_set *threads = &b->a->threads;
+    uint64_t n = 0, ns = 0, worked = 0;
+    for (uint32_t i = 1; i < b->a->timeline.n_lines && i < threads->n; i++) {
+        if (b->steps++ > STEPS_MAX)
+            return false;
+        if (!resource_same_pool(b->a, of, i))
+            continue;
+        uint64_t life = part_of_use(b->r, threads->v[i].from, threads->v[i].to);
+        worked += life - min_u64(life, b->idle[i]);
+        add_calls(b, i, &n, &ns);
+    }
+    bool waits = 2 * ns >= worked, as_often = 1000 * n >= CALLS_PERMILLE * b->r->count;
+    return !waits || (as_often && n && ns / n <= 2 * (b->r->ns / b->r->count));
+}
+
 /* Whether all threads of a thread's pool are busy, and live for most of the time. */
 static bool is_busy_pool(struct busy *b, uint32_t of)
 {
@@ -81,7 +125,8 @@ static uint32_t find_busy(struct busy *b)
     uint64_t most = (b->r->last - b->r->first) / BUSY;
     uint32_t of = 0;
     for (uint32_t i = 1; i < b->a->timeline.n_lines; i++) {
-        if (b->idle[i] > most || (of && resource_same_pool(b->a, i, of)) || !is_busy_pool(b, i))
+        if (b->idle[i] > most || (of && resource_same_pool(b->a, i, of)) || !is_busy_pool(b, i) ||
+            !may_answer(b, i))
             continue;
         if (of)
             return 0;
@@ -117,7 +162,8 @@ static uint32_t find_working(struct busy *b, const uint64_t *given, bool *done)
     b->steps = 0;
     for (uint32_t i = 1; i < b->a->timeline.n_lines && i < b->a->threads.n; i++) {
         uint64_t work = done[i] ? 0 : work_of_pool(b, i, given, done);
-        if (!work || 1000 * (work >> 10) < WORK_PERMILLE * (b->r->given_ns >> 10))
+        if (!work || 1000 * (work >> 10) < WORK_PERMILLE * (b->r->given_ns >> 10) ||
+            !may_answer(b, i))
             continue;
         if (of || 1000 * (work >> 10) > AT_MOST_PERMILLE * (b->r->given_ns >> 10))
             return 0;

@@ -8,9 +8,9 @@ struct doing {
     const char *name;  /* stable: "computes", "input", ... */
     const char *words; /* of a holder: "computing" */
     /* What would help where holders do this for half of the time or more, of a lock, of things, of
-     * permits, of a database's locks, and consumers of a queue (or more of them); NULL: nothing to say.
-     * docs/concepts/findings.md */
-    const char *of_lock, *of_things, *of_permits, *of_transaction, *of_queue;
+     * permits, of a database's locks, and consumers of a queue (or more of them); or the one thread
+     * that serves others does it.  NULL: nothing to say.  docs/concepts/findings.md */
+    const char *of_lock, *of_things, *of_permits, *of_transaction, *of_queue, *of_thread;
     bool nowhere; /* the code of the holder has no part in it: no line is named, none is needed */
 };
 

@@ -96,7 +96,7 @@ static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct 
 void pool_find_none_free(const struct evidence *ev, struct resource *r)
 {
     struct buf idle = {0};
-    uint64_t from, to, all = 0, longer = 0;
+    uint64_t from, to, whole = 0, all = 0, longer = 0;
     int free_ones = 0;
     r->n_pool = look_at_pool(ev, r->holder, &idle, &from, &to);
     struct idle_edge *v = (void *)idle.p;
@@ -107,13 +107,14 @@ void pool_find_none_free(const struct evidence *ev, struct resource *r)
         uint64_t until = i < n ? v[i].time : to;
         uint64_t ns = !free_ones && until > from ? until - from : 0;
         longer += ns >= NONE_FREE_NS ? ns : 0;
+        whole += ns;
         all += !free_ones ? common_u64(from, until, r->first, r->last) : 0;
         free_ones += i < n ? v[i].change : 0;
         from = free_ones ? from : until;
     }
     buf_fini(&idle);
     if (rule_permille(longer, ev->length) >= NONE_FREE_PERMILLE)
-        r->none_free = longer;
+        r->none_free = whole;
     else if (r->n_pool > 1 && rule_permille(all, r->last - r->first) >= FULL_PERMILLE)
         r->none_free = all;
 }

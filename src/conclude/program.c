@@ -46,10 +46,22 @@ static const struct known *library_of(const char *name)
     return found;
 }
 
+/* Whether a class was made while the program ran: it has no source. */
 static bool is_made(const char *signature)
 {
-    return strstr(signature, "$$Lambda") || strstr(signature, "/$Proxy") ||
-           begins_with(signature, "L$Proxy");
+    static const char *const parts[] = {"$$Lambda",        "/$Proxy",           "$$SpringCGLIB$$",
+                                        "$$EnhancerBy",    "$$FastClass",       "$HibernateProxy$",
+                                        "$$_javassist_",   "$ByteBuddy$",       "_ClientProxy;",
+                                        "$$_WeldSubclass", "$$_WeldClientProxy"};
+    bool made = begins_with(signature, "L$Proxy");
+    for (size_t i = 0; i < ARRAY_LEN(parts) && !made; i++)
+        made = strstr(signature, parts[i]) != NULL;
+    return made;
+}
+
+bool program_is_librarys(const char *name)
+{
+    return library_of(name) != NULL;
 }
 
 /* --- the main class --------------------------------------------------------------------------- */

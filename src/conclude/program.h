@@ -33,6 +33,9 @@ int program_make(struct program *p, const struct trace *t, struct arena *a);
 
 enum code program_code(const struct program *p, method_id method);
 
+/* Whether a class, "com/zaxxer/hikari/HikariPool", is of a known library. */
+bool program_is_librarys(const char *name);
+
 /* The innermost frame of the program, else of unknown origin; method 0: none. */
 struct place program_place(const struct program *p, stack_id at);
 

@@ -122,15 +122,16 @@ static uint32_t innermost(const struct field_sites *f, const struct trace_stack 
     return i;
 }
 
-/* NULL for the result of a method of the JDK, because it does not name the field: Map.get(). */
-static const char *unless_of_jdk(const char *field)
+/* NULL for the result of a method of the JDK or of a library, because it does not name the field:
+ * Map.get(), Database.beginTx(). */
+static const char *unless_of_library(const char *field)
 {
     enum { PACKAGE = 7 }; /* "javax/" with its end: as much as sites_is_jdk looks at */
     char signature[PACKAGE + 1];
     if (!field || *field != 'm')
         return field;
     snprintf(signature, sizeof signature, "L%s", field + 1);
-    return sites_is_jdk(signature) ? NULL : field;
+    return sites_is_jdk(signature) || program_is_librarys(field + 1) ? NULL : field;
 }
 
 bool field_in_synchronized(const struct trace *t, stack_id stack)
@@ -143,7 +144,7 @@ const char *field_of_called(const struct field_sites *f, stack_id stack)
 {
     const struct trace_stack *s = trace_stack(f->program->trace, stack);
     uint32_t i = innermost(f, s, CODE_LIBRARY);
-    const char *field = i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
+    const char *field = i < s->n_frames ? unless_of_library(receiver(f, s, i)) : NULL;
     return field || i >= s->n_frames ? field : field_of_pool(f, stack);
 }
 
@@ -159,7 +160,7 @@ const char *field_of_pool(const struct field_sites *f, stack_id stack)
     uint32_t i = innermost(f, s, CODE_PROGRAM);
     if (i >= s->n_frames)
         i = innermost(f, s, CODE_OTHER);
-    return i < s->n_frames ? unless_of_jdk(receiver(f, s, i)) : NULL;
+    return i < s->n_frames ? unless_of_library(receiver(f, s, i)) : NULL;
 }
 
 /* Whether a class is a building block of locks: its caller is the method that takes the lock. */
@@ -181,8 +182,7 @@ static bool is_one_package(const char *x, const char *y)
     return n && strncmp(x, y, n) == 0 && !strchr(y + n, '/');
 }
 
-/* HttpClient.lock, Handler.tryUseLock: the caller takes the lock, so the caller gives the name. */
-static bool is_called_lock(const char *method)
+bool lock_is_called_so(const char *method)
 {
     size_t n = strlen(method);
     return strcmp(method, "lock") == 0 || (n >= 4 && strcmp(method + n - 4, "Lock") == 0);
@@ -200,7 +200,8 @@ static uint32_t called_by_others(const struct trace *t, const struct trace_stack
         if (!sites_is_jdk(signature))
             break;
         if (!(m->flags & (PRIVATE | PROTECTED)) && !strchr(signature, '$') &&
-            !is_called_lock(m->name) && is_one_package(of, signature))
+            !lock_is_called_so(m->name) && /* the caller gives the name */
+            is_one_package(of, signature))
             return k;
     }
     return i;

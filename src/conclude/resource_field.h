@@ -39,6 +39,9 @@ bool field_in_synchronized(const struct trace *t, stack_id stack);
  * JDK does. */
 method_id lock_taken_inside(const struct trace *t, stack_id stack);
 
+/* Whether a method takes a lock for its caller, by its name: lock, tryUseLock, acquireWriteLock. */
+bool lock_is_called_so(const char *method);
+
 /* "org.apache.lucene.index.IndexWriter.commitLock", "shop.Stock.lock()", "shop.Stock.class",
  * "shop.Stock.stripes[]"; simple: without packages.  At most n bytes with the NUL. */
 void field_text(const char *field, bool simple, char *out, size_t n);

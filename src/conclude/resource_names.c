@@ -21,7 +21,8 @@ struct known {
 
 static const struct known known_resources[] = {
 #define RESOURCE(class_, method, role, suffix) {class_, method, role, suffix, NULL, false},
-#define POOL(class_, method, role, suffix) {class_, method, role, suffix, "lock of a " role, true},
+#define POOL(class_, method, role, suffix)                                                         \
+    {class_, method, role, suffix, "lock of the " role, true},
 #define QUEUE(class_, method, of)                                                                  \
     {class_, method, "full queue of " of, "", "lock of the queue of " of, false},
 #include "conclude/resources.def"
@@ -203,6 +204,15 @@ static const char *role_of_called(const struct trace *t, const struct trace_stac
     return NULL;
 }
 
+/* "Transaction.acquireWriteLock": who polls it lets time pass between two looks. */
+static bool wants_a_lock(const struct trace *t, const struct trace_stack *s, method_id program)
+{
+    bool wants = false;
+    for (uint32_t i = 0; i < s->n_frames && s->frames[i].method.v != program.v; i++)
+        wants |= lock_is_called_so(trace_method(t, s->frames[i].method)->name);
+    return wants;
+}
+
 static const char *role_by_words(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
@@ -211,6 +221,8 @@ static const char *role_by_words(const struct resource *r, const struct analysis
         r->kind == RESOURCE_THINGS ? role_of_called(t, s, r->wait_at.method) : NULL;
     if (called && strcmp(called, "lock") == 0)
         return called;
+    if (r->kind == RESOURCE_DELAY && wants_a_lock(t, s, r->wait_at.method))
+        return "lock, polled";
     for (size_t k = 0; k < ARRAY_LEN(role_words); k++)
         for (uint32_t i = 0; i < s->n_frames && r->kind == role_words[k].kind; i++) {
             const struct trace_method *m = trace_method(t, s->frames[i].method);
@@ -486,7 +498,7 @@ static void add_role(const struct resource *r, const struct analysis *a, const c
                  : has_named_giver(r, a) ? "of"
                                          : "to",
                  name);
-    else if (r->kind == RESOURCE_DELAY && role_by_words(r, a))
+    else if ((r->kind == RESOURCE_DELAY || r->kind == RESOURCE_THINGS) && role_by_words(r, a))
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);

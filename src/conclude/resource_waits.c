@@ -73,11 +73,20 @@ static bool is_nobodys(const struct analysis *a, uint32_t thread)
     return thread < all->n && all->v[thread].id.v && !bottle_counts(a->trace, &all->v[thread]);
 }
 
+/* Who waits for an answer until the program is stopped, and not in a task, may wait for just that, as
+ * a server's main thread does. */
+static bool is_for_the_stop(const struct analysis *a, const struct span *s)
+{
+    return span_end(&a->timeline, s) >= stop_time(&a->stop) &&
+           a->purposes.of_context[s->context] == PURPOSE_ANSWER &&
+           !purpose_is_in_task(a->trace, timeline_context(&a->timeline, s->context)->stack);
+}
+
 /* A wait that begins after a stop is part of the stop. */
 static bool counts_of(const struct analysis *a, const struct span *s, bool nobodys)
 {
     bool owned = timeline_context(&a->timeline, s->context)->what == STATE_BLOCKED;
-    return (!nobodys || owned) && s->start < stop_time(&a->stop);
+    return (!nobodys || owned) && s->start < stop_time(&a->stop) && !is_for_the_stop(a, s);
 }
 
 static int visit_span(struct resources *v, const struct timeline *tl, resource_visit visit,

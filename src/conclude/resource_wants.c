@@ -38,12 +38,14 @@ static bool may_delay(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != own.method.v;
 }
 
-/* The name of the method decides before the class of the object does.  An object that only the
- * library's own threads wait for is not a thing. */
+/* The name of the method decides before the class of the object does, unless that is a lock's: of
+ * the pool's own bookkeeping.  An object that only the library's own threads wait for is not a
+ * thing. */
 static bool is_known_pools(const struct finder *f, const struct context *x)
 {
     const struct program *p = &f->out->program;
-    return program_is_in(p, x->stack) &&
+    const char *class_ = trace_class(p->trace, trace_lock(p->trace, x->lock)->class_)->signature;
+    return program_is_in(p, x->stack) && purpose_of_class(class_) != PURPOSE_LOCK &&
            resource_is_known_pool(program_library(p, x->stack).method, p->trace);
 }
 

@@ -69,6 +69,8 @@ static void say_title(struct rule_finding *f, const struct evidence *ev)
     rule_say(f, "%s", name);
     if (r->none_free && r->n_pool == 1)
         rule_say(f, ": its only thread busy for %s", human_time(r->none_free).text);
+    else if (r->none_free && r->n_pool == 2)
+        rule_say(f, ": both threads busy for %s", human_time(r->none_free).text);
     else if (r->none_free)
         rule_say(f, ": all %s threads busy for %s", human_count(r->n_pool).text,
                  human_time(r->none_free).text);
@@ -193,7 +195,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_line(f, CARD_PLAIN);
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
-        if (r->at_once)
+        if (r->at_once && !r->none_free) /* where all are busy, the title says it */
             rule_say(f, " (%u at a time)", r->at_once);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
@@ -483,6 +485,15 @@ static bool is_small_pool(const struct resource *r)
            r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
+/* Whether a thread serves others alone: an event loop, the only thread of a pool, or one for whose
+ * answers others wait. */
+static bool is_server(const struct resource *r)
+{
+    if (r->kind == RESOURCE_LOOP)
+        return true;
+    return r->kind == RESOURCE_IO && r->n_threads == 1 && (r->none_free || r->behind_ns);
+}
+
 /* Whether only a library could do something else with its own lock; what it writes, a program can
  * have written otherwise. */
 static bool is_librarys_own(const struct resource *r, const struct evidence *ev,
@@ -500,6 +511,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
     if (r->lost)
         return "release each permit in a finally block";
+    if (resource_is_handed(r) && r->n_doing && is_librarys_own(r, ev, r->doing))
+        return NULL;
     if (resource_is_handed(r))
         return resource_is_fair(r, ev->a)
                    ? "use an unfair lock, or take the lock less often and do more work each time"
@@ -510,6 +523,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (resource_is_rate(r, ev->a))
         return "allow more calls per second";
     const struct activity *x = r->doing;
+    if (is_server(r))
+        return r->n_doing ? doings[x->does].of_thread : NULL;
     bool queue = resource_is_full_queue(r);
     bool transaction = resource_is_of_transactions(r, ev->a);
     bool taken =

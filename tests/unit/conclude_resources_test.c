@@ -389,7 +389,7 @@ Test(resources, a_pool_that_nobody_knows_is_one_by_who_gives)
     cr_assert_eq(r->wait_at.line, 21);
     char name[256];
     resource_title(r, a, name, sizeof name);
-    cr_assert_str_eq(name, "Bag.borrow");
+    cr_assert_str_eq(name, "Bag.borrow (pool)");
     cr_assert_gt(r->held, 250000000);
     cr_assert_eq(r->doing[0].does, DOES_UNKNOWN);
 }
@@ -1172,7 +1172,7 @@ Test(resources, a_pool_of_connections_to_one_server_is_called_so)
     const char *name = name_of_pool_that_reads(READ_BY "com.fast.pool.Line.ask:3 "
                                                        "shop.Desk.place:23 shop.Main.main:2");
     cr_assert_not_null(strstr(name, " to 10.0.0.7:5432"), "%s", name);
-    cr_assert_str_eq(key, "Bag.borrow"); /* whoever else it leads to another time */
+    cr_assert_str_eq(key, "Bag.borrow (pool)"); /* whoever else it leads to another time */
 }
 
 /* The call is what a connection is taken for. */
@@ -2187,15 +2187,20 @@ Test(resources, threads_that_wait_until_the_end_may_wait_for_that)
 /* A loop passes on what came in; the threads of one pool, and of no other, were busy in that
  * time. */
 static const char *passed_from; /* whom the loop reads from before; NULL: it is not known */
+static uint64_t read_ns; /* how long each recorded read of the pool takes; 0: none is recorded */
+
+static int n_work = 2; /* threads of the pool */
 
 static void pass_on(bool busy)
 {
     lock_id peer = passed_from ? builder_lock(&b, builder_class(&b, passed_from)) : (lock_id){0};
-    thread_id work[] = {builder_thread(&b, "work-1"), builder_thread(&b, "work-2")};
+    thread_id work[8];
     const thread_id who[] = {ann, bob, cat};
     stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                       "java.util.concurrent.ThreadPoolExecutor.getTask:1");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < n_work; i++) {
+        char name[] = {'w', 'o', 'r', 'k', '-', (char)('1' + i), 0};
+        work[i] = builder_thread(&b, name);
         ADD(&b, work[i].v, work[i], 100000, park_enter, .stack = idle);
         ADD(&b, work[i].v, work[i], i || busy ? 900000 : 390000000, park_exit);
     }
@@ -2206,12 +2211,17 @@ static void pass_on(bool busy)
                 ADD(&b, dan.v, dan, to - 1000, io_read, .peer = peer, .since = at(to - 2000));
             gets(who[i], dan, 1000000 + round * 100000000, to, GET "shop.Desk.place:30");
         }
+    stack_id reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31");
+    for (uint64_t time = 1000000; read_ns && time + read_ns < 399000000; time += read_ns)
+        for (int k = 0; k < n_work; k++)
+            ADD(&b, work[k].v, work[k], time + read_ns - 1000, io, .what = IO_KIND_input,
+                .stack = reads, .since = at(time));
     for (uint64_t i = 0; i < 39; i++) {
         look(dan, 10000000 * (i + 1),
              "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
              "com.fast.Loop.run:3",
              SAMPLE_IDLE);
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < n_work; k++)
             look(work[k], 10000000 * (i + 1),
                  "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
     }
@@ -2229,6 +2239,29 @@ Test(resources, answers_that_a_loop_passes_on_are_of_the_pool_that_is_busy)
     char name[256];
     resource_title(r, a, name, sizeof name);
     cr_assert_str_eq(name, "answers of work");
+}
+
+Test(resources, a_busy_pool_that_calls_as_often_as_it_answers_may_give_the_answers)
+{
+    read_ns = 50000000; /* 14 calls for 12 answers */
+    pass_on(true);
+    cr_assert(all.v[0].passed);
+}
+
+Test(resources, a_busy_pool_that_calls_less_often_than_there_are_answers_does_something_else)
+{
+    read_ns = 90000000;
+    pass_on(true);
+    cr_assert_not(all.v[0].passed);
+    cr_assert_eq(all.v[0].holder, dan.v);
+}
+
+Test(resources, a_busy_pool_whose_calls_are_longer_than_the_waits_does_something_else)
+{
+    read_ns = 190000000; /* 16 calls; each answer comes after 93 ms */
+    n_work = 8;
+    pass_on(true);
+    cr_assert_not(all.v[0].passed);
 }
 
 Test(resources, answers_that_a_loop_passes_on_are_of_no_pool_that_has_an_idle_thread)
@@ -3250,7 +3283,7 @@ Test(resources, a_pool_whose_threads_wait_for_another_server_is_busy)
     cr_assert_gt(n, 0);
     cr_assert_str_eq(f->rule, "waits-for-io", "%s", f->text);
     cr_assert_str_eq(resource_role(f->resource, a), "thread pool");
-    cr_assert_not_null(strstr(f->text, "exec (thread pool): all 2 threads busy for "), "%s",
+    cr_assert_not_null(strstr(f->text, "exec (thread pool): both threads busy for "), "%s",
                        f->text);
     cr_assert_not_null(strstr(f->text, " wait for input from 10.0.0.7:9000 "), "%s", f->text);
     cr_assert_not_null(strstr(f->text, MORE_THREADS), "%s", f->text);
@@ -3397,7 +3430,7 @@ Test(resources, more_threads_would_help_who_waits_for_a_pool_that_reads)
 {
     const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, false);
     cr_assert_not_null(strstr(text, MORE_THREADS), "%s", text);
-    cr_assert_not_null(strstr(text, ": all 2 threads busy for "), "%s", text);
+    cr_assert_not_null(strstr(text, ": both threads busy for "), "%s", text);
 }
 
 Test(resources, a_pool_that_has_a_free_thread_is_not_busy)
