@@ -235,7 +235,7 @@ static uint64_t idles(const struct loops *l, uint32_t thread, uint32_t loop)
         const struct span *s = line_span(line, i);
         const struct context *x = timeline_context(&a->timeline, s->context);
         if (x->what != STATE_UNKNOWN && !l->ev->resources.of_context[s->context] &&
-            !is_handler(l, loop, x->stack))
+            !is_handler(l, loop, x->stack) && s->start < stop_time(&a->stop))
             ns += span_len(&a->timeline, s);
     }
     return ns;

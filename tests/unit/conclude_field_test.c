@@ -101,6 +101,15 @@ Test(field, what_a_method_of_the_jdk_returned_has_no_name)
     cr_assert_str_eq(ask(s, field_of_pool), "-");
 }
 
+Test(field, what_a_method_of_a_library_returned_has_no_name)
+{
+    method_id m;
+    begin();
+    stack_id s = at(pooled, &m);
+    site(m, 5, 9, "borrow;mcom/zaxxer/hikari/HikariDataSource.open");
+    cr_assert_str_eq(ask(s, field_of_pool), "-");
+}
+
 Test(field, what_a_method_of_the_program_returned_has_its_name)
 {
     method_id m;

@@ -1550,6 +1550,21 @@ Test(resources, a_loop_that_waits_in_a_handler_is_blocked)
     cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
     cr_assert_eq(f->resource->doing[0].at.line, 31);
     cr_assert_eq(resource_permille(f->resource), 750);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "let other threads make the call");
+}
+
+/* As Netty's loops do, for their quiet period. */
+Test(resources, a_loop_that_is_idle_elsewhere_once_the_server_is_stopped_is_one)
+{
+    thread_id by = builder_thread(&b, "SIGTERM handler");
+    builder_def(&b,
+                &(struct def){
+                    .kind = DEF_thread,
+                    .thread = {.id = by, .name = {"SIGTERM handler", 15}, .group = {"system", 6}}});
+    ADD0(&b, by.v, by, 1500000000, thread_start);
+    does_sleep(ann, 1510000000, 1610000000);
+    ADD0(&b, by.v, by, 1999000000, recording_end);
+    cr_assert_str_eq(loop_of(READING LOOP, 30, SELECTING LOOP, 8)->rule, "blocked-loop");
 }
 
 /* ann's loop is blocked in a handler from 20 to 90 ms of each 100, with or without cat, who is of no
@@ -1942,6 +1957,18 @@ Test(resources, what_lets_time_pass_is_called_by_its_names)
     cr_assert_not_null(strstr(f->text, "the limit lets 400 waiting calls through each second"),
                        "%s", f->text);
     cr_assert_str_eq(labelled(f, CARD_TRY), "allow more calls per second");
+}
+
+Test(resources, who_polls_a_lock_wants_a_lock)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    cr_assert_eq(kind_of_long_parks("jdk.internal.misc.Unsafe.park:native "
+                                    "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                    "com.fast.db.Client.backoffWait:9 "
+                                    "com.fast.db.Transaction.acquireWriteLock:7 "
+                                    "shop.Desk.place:21 org.web.Worker.run:9"),
+                 RESOURCE_DELAY);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "lock, polled");
 }
 
 Test(resources, long_parks_of_a_thread_of_the_library_are_idle)

@@ -1042,6 +1042,43 @@ Test(servers, a_lock_that_is_contended_at_a_programs_end_is_told)
     cr_assert(contends_from(510000000, false));
 }
 
+/* As a server's main thread waits on a latch.  bob ends it, on his way to stop the server. */
+static bool waits_for_an_answer_until(uint64_t to, const char *frames)
+{
+    lock_id task = of_class("Ljava/util/concurrent/FutureTask;");
+    for (int i = 0; i < THREADS_OF_WEB; i++) {
+        ADD(&b, web[i].v, web[i], 1000000, park_enter, .lock = task,
+            .stack = builder_stack(&b, frames));
+        ADD(&b, web[i].v, web[i], to + 1000, park_exit, .lock = task);
+    }
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        ADD(&b, bob.v, bob, to, unpark, .target = web[i], .stack = other_stack);
+    stop_at(500000000);
+    run(700000000);
+    return all.n != 0;
+}
+
+#define AWAITS                                                                                     \
+    "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
+
+Test(servers, who_waits_until_the_server_is_stopped_waits_for_that)
+{
+    cr_assert_not(
+        waits_for_an_answer_until(510000000, AWAITS "shop.Server.await:7 shop.Load.run:5"));
+}
+
+Test(servers, who_waits_until_just_before_waits_for_an_answer)
+{
+    cr_assert(waits_for_an_answer_until(490000000, AWAITS "shop.Server.await:7 shop.Load.run:5"));
+}
+
+Test(servers, who_waits_in_a_task_until_the_server_is_stopped_waits_for_an_answer)
+{
+    cr_assert(waits_for_an_answer_until(
+        510000000,
+        AWAITS "shop.Desk.place:30 java.util.concurrent.ThreadPoolExecutor.runWorker:9"));
+}
+
 /* The time after the stop is nobody's time, either. */
 Test(servers, what_was_waited_is_a_share_of_the_time_until_the_stop)
 {
