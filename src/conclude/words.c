@@ -153,6 +153,15 @@ bool rule_is_queue_for_answers(const struct resource *r)
            rule_permille(r->queued_ns, r->given_ns) >= QUEUED_PERMILLE;
 }
 
+/* Whether holders are in the method where others wait: who calls it says more. */
+static bool is_of_holders_too(const struct resource *r, const struct evidence *ev, struct place at)
+{
+    const struct activity *x = r->doing;
+    return r->n_doing && r->wait_at.method.v && at.method.v &&
+           (x->at.method.v == at.method.v ||
+            program_caller(&ev->resources.program, x->stack).method.v == at.method.v);
+}
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -210,6 +219,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         return;
     rule_line(f, CARD_WAIT_IN);
     rule_say_in(f, ev, "", at);
+    if (is_of_holders_too(r, ev, at))
+        rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
     if (share < 100 && r->wait_at.method.v)
         rule_say(f, ", %u %%", share);
 }

@@ -1,4 +1,4 @@
-/* Threads that wait in Object.wait until there is room: in a pipe, or in a queue of the program's. */
+/* What waits are for: room in a pipe or a queue of the program's own; the next task of a timer. */
 #include "analyzed.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules.h"
@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-TestSuite(full_pipes, .init = analyzed_begin, .fini = analyzed_end);
+TestSuite(purpose, .init = analyzed_begin, .fini = analyzed_end);
 
 enum { MS = 1000000, ROUNDS = 20, ROUND = 20 * MS };
 
@@ -45,7 +45,7 @@ static const struct rule_finding *first_card(void)
     return &f[0];
 }
 
-Test(full_pipes, a_writer_waits_for_the_reader)
+Test(purpose, a_writer_waits_for_the_reader)
 {
     writes(PIPE, WRITES, READS, true);
     const struct rule_finding *f = first_card();
@@ -55,14 +55,14 @@ Test(full_pipes, a_writer_waits_for_the_reader)
     cr_assert_not_null(strstr(f->text, "try: make the other end answer faster"), "%s", f->text);
 }
 
-Test(full_pipes, a_writer_that_looks_again_is_not_idle)
+Test(purpose, a_writer_that_looks_again_is_not_idle)
 {
     writes(PIPE, WRITES, READS, false);
     const struct span *s = span_of(ann, 0);
     cr_assert_eq(a->purposes.of_context[s->context], PURPOSE_PERMIT);
 }
 
-Test(full_pipes, a_queue_of_the_programs_own_that_nobody_empties)
+Test(purpose, a_queue_of_the_programs_own_that_nobody_empties)
 {
     lock_id queue = builder_lock(&b, builder_class(&b, "Lshop/OrderQueue;"));
     ADD(&b, ann.v, ann, MS, wait_enter, .lock = queue,
@@ -73,11 +73,50 @@ Test(full_pipes, a_queue_of_the_programs_own_that_nobody_empties)
 }
 
 /* Who reads from an empty pipe has nothing to do. */
-Test(full_pipes, a_reader_is_idle)
+Test(purpose, a_reader_is_idle)
 {
     writes(PIPE,
            "java.lang.Object.wait0:native java.lang.Object.wait:1 java.io.PipedReader.read:9 "
            "shop.Upload.run:4",
            WRITES, true);
     cr_assert_eq(a->purposes.of_context[span_of(ann, 0)->context], PURPOSE_IDLE);
+}
+
+/* ann is a scheduler: bob, whom she gives a task, gives her the next one; each fifth wait lasts until
+ * one is due, or none does. */
+static enum purpose of_scheduler(bool due)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, "Lcom/fast/Scheduler;"));
+    stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                       "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                       "com.fast.Scheduler.run:9"),
+             idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.runWorker:2"),
+             gives = builder_stack(&b, "com.fast.Scheduler.enqueue:20 com.fast.Job.run:5 "
+                                       "java.util.concurrent.ThreadPoolExecutor.runWorker:2");
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t from = MS + i * ROUND, to = from + 15 * MS;
+        ADD(&b, bob.v, bob, from, park_enter, .stack = idle);
+        ADD(&b, ann.v, ann, from + MS, unpark, .target = bob, .stack = other_stack);
+        ADD(&b, bob.v, bob, from + MS + 1000, park_exit);
+        ADD(&b, ann.v, ann, from + 2 * MS, park_enter, .lock = on, .stack = waits,
+            .timeout_ns = 13 * MS);
+        if (!due || i % 5)
+            ADD(&b, bob.v, bob, to - 1000, unpark, .target = ann, .stack = gives);
+        ADD(&b, ann.v, ann, to, park_exit, .lock = on);
+    }
+    analyzed_run((ROUNDS + 1) * (uint64_t)ROUND);
+    return (enum purpose)a->purposes.of_context[span_of(ann, 0)->context];
+}
+
+Test(purpose, a_timer_that_is_given_tasks_by_those_whom_it_wakes_is_idle)
+{
+    cr_assert_eq(of_scheduler(true), PURPOSE_IDLE);
+}
+
+Test(purpose, who_is_always_given_what_it_has_asked_for_waits_for_an_answer)
+{
+    cr_assert_eq(of_scheduler(false), PURPOSE_ANSWER);
 }
