@@ -319,8 +319,10 @@ int purposes_make(struct purposes *p, const struct trace *t, const struct lock_s
 /* --- causes ----------------------------------------------------------------------------------- */
 
 enum {
-    FEW_PERMITS = 4,   /* ended waits by which it is decided whether they are for permits */
-    DUE_THREADS = 2,   /* that wait for an answer at one place */
+    FEW_PERMITS = 4, /* ended waits by which it is decided whether they are for permits */
+    DUE_THREADS = 2, /* that wait for an answer at one place */
+    ASKED_PART =
+        10, /* of a lease one is never asked, of a busy pool's promises at least one in N */
     TIMER_PART = 10,   /* of its waits at least one in N lasts until its limit */
     FEW_PROMISES = 16, /* by which it is decided whether they are a lock's */
     FRESH_EACH = 2,    /* waits for objects of one wait each: a thread has made more than one */
@@ -431,6 +433,9 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
     if (2 * (asked + (of_peers ? peers : 0)) >= n)
         return is_timer(s, says) ? PURPOSE_IDLE : PURPOSE_ANSWER;
+    /* Each for a promise of its own, of which it has asked for a part itself. */
+    if (10 * s->fresh >= 9 * s->waits && ASKED_PART * (asked + peers) >= n)
+        return PURPOSE_ANSWER;
     /* Also for a pool that waits for its own tasks.  A latch may be a place in a queue. */
     if (2 * (s->ended[ENDED_RETURNED] + peers) > n)
         return says == PURPOSE_ANSWER && !is_latch(t, x->lock) ? says : PURPOSE_PERMIT;

@@ -289,14 +289,12 @@ static bool wants_color(void)
            !(term && strcmp(term, "dumb") == 0);
 }
 
-/* Whether as many threads counted as running, on average, as there are processors. */
 static bool processors_may_be_short(const struct page *p)
 {
-    uint64_t running = 0, cpus = strtoull(trace_info(p->r->trace, "cpus", "0"), NULL, 10);
-    uint64_t length = p->r->a->window.to - p->r->a->window.from;
+    uint64_t running = 0;
     for (size_t i = 0; i < p->r->n_pools; i++)
         running += p->r->pools[i].ns[TIME_RUNNING];
-    return cpus && running / cpus >= length;
+    return thread_pools_lack_processors(p->r->a, running);
 }
 
 /* What the recording could not know. */
@@ -312,7 +310,7 @@ static void print_limits(const struct page *p)
              !event_groups_list(groups, GROUP_wall))
         page_wrapped(p, STYLE_FAINT, "limits   ",
                      "group looks is off: what lock holders did was not sampled", 9);
-    if (*groups && !processors_any(&p->r->a->processors) && processors_may_be_short(p))
+    if (*groups && processors_may_be_short(p))
         page_wrapped(p, STYLE_FAINT, "limits   ",
                      "recorded without --time: threads that run may have waited for a processor",
                      9);

@@ -87,9 +87,21 @@ static bool in_one_call(const struct program *p, stack_id x, stack_id y)
     return false;
 }
 
+/* Whether the giver is itself in the call of the program in which the other one waits. */
+static bool in_its_call(const struct program *p, stack_id waits, stack_id gives)
+{
+    method_id own = program_place(p, waits).method;
+    const struct trace_stack *s = trace_stack(p->trace, gives);
+    bool in = false;
+    for (uint32_t i = 0; i < s->n_frames && own.v; i++)
+        in |= s->frames[i].method.v == own.v;
+    return in;
+}
+
 /* Accounts for what the giver did while this thread waited.  A thread of the same pool that came to
  * the same call first, and works on the answer for most of the time, does not count in own_ns: it
- * does not keep the others from work of their own. */
+ * does not keep the others from work of their own.  Nor does one that is still in the same call of
+ * the program: a task has returned from it when its result is there. */
 int holder_take_answer(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
@@ -116,8 +128,10 @@ int holder_take_answer(void *self, struct resource *r, const struct resource_wai
     uint64_t from = min_u64(g.time, since);
     bool loads =
         2 * (g.time - from) >= w->to - w->from && in_one_call(&h->all->program, stack, g.stack);
-    if (!met && !loads && resource_same_pool(h->a, g.thread, w->thread))
-        r->own_ns += w->to - w->from;
+    bool own_pool = resource_same_pool(h->a, g.thread, w->thread),
+         inside = in_its_call(&h->all->program, stack, g.stack);
+    r->own_ns += own_pool && !met && !loads && !inside ? w->to - w->from : 0;
+    r->turns_ns += own_pool && !met && inside ? w->to - w->from : 0;
     if (w->from >= g.time)
         return 0;
     struct stretch works = {from, g.time}, before = {w->from, from};

@@ -164,6 +164,7 @@ struct resource {
     bool one_pool; /* their names are of one pool */
     uint64_t given_ns,
         own_ns;         /* answers: of waits that somebody ended; who is of the waiter's own pool */
+    uint64_t turns_ns;  /* or in the same call of the program: they take turns at something */
     uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
                            worked on; */
     uint64_t outside_ns; /* and while nobody worked on any */

@@ -253,9 +253,29 @@ static bool is_much(const struct evidence *ev, const struct resource *r)
            rule_permille(r->ns, ev->length) >= IO_QUEUE_PERMILLE;
 }
 
+/* Whether threads may have waited for a processor, not for the clients that they write to: a short
+ * answer seldom waits for its client. */
+static bool may_lack_processors(const struct evidence *ev, const struct resource *r)
+{
+    static const char client[] = "=client ";
+    const struct analysis *a = ev->a;
+    lock_id peer = activity_peer(r->doing);
+    const char *name = trace_class(a->trace, trace_lock(a->trace, peer)->class_)->signature;
+    uint64_t running = 0;
+    if (r->doing->does != DOES_OUTPUT || strncmp(name, client, sizeof client - 1) != 0)
+        return false;
+    for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++) {
+        uint64_t ns[THREAD_TIMES] = {0};
+        thread_times(&ev->resources, a, i, ns);
+        running += ns[TIME_RUNNING];
+    }
+    return thread_pools_lack_processors(a, running);
+}
+
 static void say(struct evidence *ev, const struct resource *r)
 {
-    struct rule_finding *found = rule_find(ev, SEVERITY_WARNING, r->ns + r->behind_ns);
+    struct rule_finding *found = rule_find(
+        ev, may_lack_processors(ev, r) ? SEVERITY_INFO : SEVERITY_WARNING, r->ns + r->behind_ns);
     if (!found)
         return;
     found->resource = r;

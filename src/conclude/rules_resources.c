@@ -231,10 +231,18 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
+/* Whether those who give the answers are themselves in the call in which the others wait: what they
+ * take turns at is not seen, as a mutex of coroutines. */
+static bool take_turns(const struct resource *r)
+{
+    return r->kind == RESOURCE_ANSWERS && r->given_ns && 2 * r->turns_ns >= r->given_ns;
+}
+
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
     return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
-                   r->inside || is_nobodys(ev, r) || is_for_want_of_carriers(ev, r) ||
+                   r->inside || take_turns(r) || is_nobodys(ev, r) ||
+                   is_for_want_of_carriers(ev, r) ||
                    rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
                    resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO

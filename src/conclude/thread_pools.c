@@ -221,6 +221,13 @@ static void add_thread(struct thread_pool *p, const struct resources *all, const
         p->ns[t] += ns[t];
 }
 
+bool thread_pools_lack_processors(const struct analysis *a, uint64_t running)
+{
+    uint64_t cpus = strtoull(trace_info(a->trace, "cpus", "0"), NULL, 10);
+    return cpus && running / cpus >= a->window.to - a->window.from &&
+           !processors_any(&a->processors);
+}
+
 int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life)
 {
     uint64_t p = x_life - x[TIME_IDLE], q = y_life - y[TIME_IDLE];

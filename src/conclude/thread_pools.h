@@ -62,6 +62,11 @@ uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen)
 /* Most blocked first, then by the time that was not idle. */
 int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life);
 
+/* Whether threads that count as running may have waited for a processor, since as many did at a time
+ * as there are processors, on average, and no turns on processors were recorded.  running: ns of all
+ * threads. */
+bool thread_pools_lack_processors(const struct analysis *a, uint64_t running);
+
 /* Most blocked first, then by the time that was not idle.  Memory is the arena's.  -ENOMEM. */
 int thread_pools_make(struct thread_pool **out, size_t *n, const struct resources *all,
                       struct analysis *a);
