@@ -186,6 +186,13 @@ static const char *line_of(const char *command, const char *frames)
     "jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.park:1 "          \
     "com.fast.pool.Bag.borrow:7 org.apache.web.Filter.run:8 "
 
+Test(resources, a_class_that_was_made_at_run_time_is_no_place_of_the_program)
+{
+    cr_assert_str_eq(line_of("shop.Main", POOLED "shop.Orders$$SpringCGLIB$$0.place:1 "
+                                                 "shop.Desk.order:51 shop.Main.main:2"),
+                     "shop.Desk.order");
+}
+
 Test(resources, the_program_is_what_its_main_class_shares_a_package_with)
 {
     cr_assert_str_eq(line_of("com.acme.shop.Server 8080", POOLED "com.acme.orders.Desk.place:9"),
@@ -1005,6 +1012,24 @@ Test(resources, who_gives_a_full_queues_lock_on_makes_no_room)
 }
 
 /* Known pools are called by the method that is asked for a thing, not by that of a queue inside. */
+Test(resources, a_lock_inside_of_a_known_pool_is_a_lock)
+{
+    stack_id take = builder_stack(&b, PARKED "org.apache.hc.core5.pool.StrictConnPool.release:9 "
+                                             "shop.Desk.place:21");
+    lock_id of = builder_lock(
+        &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;"));
+    for (uint64_t i = 0; i < 20; i++) {
+        thread_id who = i % 2 ? ann : bob, by = i % 2 ? bob : ann;
+        ADD(&b, who.v, who, 1000000 + i * 10000000, park_enter, .lock = of, .owner = by,
+            .stack = take);
+        ADD(&b, by.v, by, 10000000 + i * 10000000, unpark, .target = who, .stack = take);
+        ADD(&b, who.v, who, 10000500 + i * 10000000, park_exit, .lock = of);
+    }
+    run(400000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "lock of the HTTP connection pool");
+}
+
 Test(resources, a_known_pool_is_called_by_the_method_that_is_asked)
 {
     lock_id on = builder_lock(
@@ -2465,15 +2490,17 @@ Test(resources, what_each_waits_for_once_limits_nothing)
 static enum severity severity_of_round;
 
 /* A lock goes round: who gets it, 0.9 ms after it was given, keeps it for a while. */
+static const char *take_of_round = "jdk.internal.misc.Unsafe.park:native "
+                                   "java.util.concurrent.locks.LockSupport.park:1 "
+                                   "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                                   "shop.Desk.place:30";
+
 static const char *card_of_round_of(const thread_id *who, const char *class, uint64_t keeps,
                                     uint64_t summed)
 {
     static char text[FINDING_TEXT];
     lock_id of = builder_lock(&b, builder_class(&b, class));
-    stack_id take = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
-                                      "java.util.concurrent.locks.LockSupport.park:1 "
-                                      "java.util.concurrent.locks.ReentrantLock.lock:2 "
-                                      "shop.Desk.place:30"),
+    stack_id take = builder_stack(&b, take_of_round),
              give = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:4 "
                                       "shop.Desk.place:32");
     struct rule_finding *f;
@@ -2531,6 +2558,16 @@ Test(resources, what_holders_of_summed_waits_do_is_that_of_a_look)
                        "%s", text);
     cr_assert_not_null(strstr(text, "s each"), "%s", text);
     cr_assert_not_null(strstr(text, "3,3"), "%s", text);
+}
+
+Test(resources, a_librarys_lock_that_is_handed_off_cannot_be_taken_less_often)
+{
+    take_of_round = PARKED "com.zaxxer.hikari.Fast.take:9 shop.Desk.place:21 shop.Main.main:2";
+    const char *text =
+        card_of_round("Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;", 10000);
+    cr_assert_not_null(strstr(text, "held by no thread for 98 % of the time: hand-offs "), "%s",
+                       text);
+    cr_assert_null(strstr(text, "try"), "%s", text);
 }
 
 Test(resources, a_lock_that_is_handed_off_most_of_the_time_is_said_to_be)
@@ -2682,6 +2719,35 @@ Test(resources, who_waits_for_nobody_again_and_again_at_its_loop_is_idle)
         ADD(&b, ann.v, ann, 20000000 + i * 20000000, park_exit, .lock = latch);
     }
     cr_assert_str_eq(rules_of(110000000), "");
+}
+
+/* Who gives it is still in the call in which the others wait: as a mutex of coroutines goes round. */
+Test(resources, a_pool_that_takes_turns_does_not_wait_for_its_own_tasks)
+{
+    thread_id own[] = {builder_thread(&b, "own-1"), builder_thread(&b, "own-2"),
+                       builder_thread(&b, "own-3")};
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    stack_id waits = builder_stack(&b, GET "shop.Desk.part:30 shop.Desk.run:3"),
+             gives = builder_stack(&b, "co.Loop.resume:4 co.Mutex.unlock:7 shop.Desk.part:30 "
+                                       "shop.Desk.run:3");
+    struct rule_finding *f;
+    size_t n;
+    for (uint64_t i = 0; i < 30; i++) {
+        thread_id next = own[(i + 1) % 3], has = own[i % 3];
+        uint64_t time = 1000000 + i * 10000000;
+        if (i == 0)
+            for (int k = 1; k < 3; k++)
+                ADD(&b, own[k].v, own[k], time, park_enter, .lock = task, .stack = waits);
+        ADD(&b, has.v, has, time + 9000000, unpark, .target = next, .stack = gives);
+        ADD(&b, next.v, next, time + 9001000, park_exit, .lock = task);
+        ADD(&b, has.v, has, time + 9500000, park_enter, .lock = task, .stack = waits);
+    }
+    run(310000000);
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_null(finding_of("starved-pool"));
+    for (size_t i = 0; i < n; i++)
+        cr_assert(strcmp(f[i].rule, "slow-answer") != 0 || f[i].severity == SEVERITY_INFO, "%s",
+                  f[i].text);
 }
 
 /* Who should answer waits itself, until its patience ends: nobody gives what is wanted. */
@@ -3243,6 +3309,49 @@ Test(resources, a_wait_in_the_jdks_native_code_is_none)
 {
     cr_assert_null(native_calls("java.util.zip.Deflater.deflateBytes:native "
                                 "shop.Store.append:52 shop.Device.step:7 shop.Device.run:4"));
+}
+
+/* Two threads write to their clients for most of the time, on so many processors; cat computes. */
+static enum severity severity_of_output(const char *cpus, const char *peer)
+{
+    thread_id who[] = {builder_thread(&b, "web-1"), builder_thread(&b, "web-2")};
+    const thread_id posts[] = {ann, bob};
+    stack_id tasks = builder_stack(&b, TASKS),
+             writes = builder_stack(&b, "sun.nio.ch.SocketDispatcher.write0:native "
+                                        "shop.Desk.answer:7 shop.Desk.handle:5 "
+                                        "java.util.concurrent.ThreadPoolExecutor.runWorker:2");
+    lock_id client = builder_lock(&b, builder_class(&b, peer));
+    builder_info(&b, "cpus", cpus);
+    ADD0(&b, cat.v, cat, 1000, thread_start);
+    for (int k = 0; k < 2; k++)
+        for (uint64_t i = 0; i < 40; i++) {
+            uint64_t from = 1000000 + i * 20000000;
+            ADD(&b, who[k].v, who[k], from, park_enter, .stack = tasks);
+            ADD(&b, posts[k].v, posts[k], from + 999000, unpark, .target = who[k],
+                .stack = other_stack);
+            ADD(&b, who[k].v, who[k], from + 1000000, park_exit);
+            ADD(&b, who[k].v, who[k], from + 18000000, io, .what = IO_KIND_output, .peer = client,
+                .stack = writes, .since = at(from + 2000000));
+        }
+    run(801000000);
+    const struct rule_finding *f = finding_of("waits-for-io");
+    cr_assert_not_null(f);
+    return f->severity;
+}
+
+Test(resources, output_to_clients_is_a_warning_while_there_are_processors)
+{
+    cr_assert_eq(severity_of_output("8", "=client 127.0.0.1"), SEVERITY_WARNING);
+}
+
+Test(resources, output_to_clients_is_a_note_where_more_threads_run_than_there_are_processors)
+{
+    cr_assert_eq(severity_of_output("1", "=client 127.0.0.1"), SEVERITY_INFO);
+}
+
+Test(resources, output_to_others_is_a_warning_however_many_run)
+{
+    cr_assert_eq(severity_of_output("1", "=10.0.0.7:5432"), SEVERITY_WARNING);
 }
 
 Test(resources, a_pool_of_one_thread_says_so)

@@ -1008,6 +1008,32 @@ Test(servers, who_is_blocked_after_the_server_was_stopped_is_not)
     cr_assert_not(blocks_until_the_end(510000000));
 }
 
+/* Nearly all that is waited for, but little of each thread's time. */
+static bool is_dominant_at(uint64_t part)
+{
+    for (int i = 0; i < 24; i++) {
+        char name[] = {'j', 'o', 'b', '-', (char)('a' + i), 0};
+        thread_id who = builder_thread(&b, name);
+        ADD0(&b, who.v, who, 1000, thread_start);
+        for (uint64_t k = 0; k < 4; k++)
+            does_block(who, 1000000 + k * 150000000 + (uint64_t)i,
+                       1000000 + k * 150000000 + 175000000 / part, lock, bob);
+        ADD0(&b, who.v, who, 699000000, thread_end);
+    }
+    run(700000000);
+    return has_finding("dominant-lock");
+}
+
+Test(servers, a_lock_that_takes_a_tenth_of_its_waiters_time_may_dominate)
+{
+    cr_assert(is_dominant_at(8));
+}
+
+Test(servers, a_lock_that_takes_little_of_its_waiters_time_does_not)
+{
+    cr_assert_not(is_dominant_at(14));
+}
+
 /* Threads of the program want a lock for a large part of the recording: from then on. */
 static bool contends_from(uint64_t from, bool stopped)
 {

@@ -120,3 +120,46 @@ Test(purpose, who_is_always_given_what_it_has_asked_for_waits_for_an_answer)
 {
     cr_assert_eq(of_scheduler(false), PURPOSE_ANSWER);
 }
+
+/* Three threads of a pool wait by turns for a promise each; the task is done by another of them, who
+ * had been woken for it in each third round. */
+static enum purpose of_promises(bool asks)
+{
+    const thread_id who[] = {builder_thread(&b, "ec-1"), builder_thread(&b, "ec-2"),
+                             builder_thread(&b, "ec-3")};
+    class_id latch = builder_class(&b, "Lcom/fast/Promise$CompletionLatch;");
+    stack_id waits = builder_stack(
+                 &b, "jdk.internal.misc.Unsafe.park:native "
+                     "java.util.concurrent.locks.LockSupport.park:1 "
+                     "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquireShared:2 "
+                     "com.fast.Promise.await:4 shop.Basket.total:51 com.fast.Task.run:2"),
+             idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ForkJoinPool.awaitWork:3"),
+             keeps = builder_stack(&b, "com.fast.Promise.complete:9 com.fast.Worker.work:3");
+    for (uint64_t i = 0; i < 2 * ROUNDS; i++) {
+        thread_id asker = who[i % 3], does = who[(i + 1) % 3];
+        uint64_t from = MS + i * ROUND, to = from + 15 * MS;
+        bool wakes = asks && i % 3 == 0;
+        lock_id promise = builder_lock(&b, latch);
+        if (wakes)
+            ADD(&b, does.v, does, from, park_enter, .stack = idle);
+        if (wakes)
+            ADD(&b, asker.v, asker, from + MS, unpark, .target = does, .stack = other_stack);
+        if (wakes)
+            ADD(&b, does.v, does, from + MS + 1000, park_exit);
+        ADD(&b, asker.v, asker, from + 2 * MS, park_enter, .lock = promise, .stack = waits);
+        ADD(&b, does.v, does, to - 1000, unpark, .target = asker, .stack = keeps);
+        ADD(&b, asker.v, asker, to, park_exit, .lock = promise);
+    }
+    analyzed_run((2 * ROUNDS + 1) * (uint64_t)ROUND);
+    for (uint32_t i = 0;; i++) {
+        const struct span *s = span_of(who[0], i);
+        if (timeline_context(&a->timeline, s->context)->stack.v == waits.v)
+            return (enum purpose)a->purposes.of_context[s->context];
+    }
+}
+
+Test(purpose, of_a_busy_pools_promises_those_say_it_for_which_a_thread_was_woken)
+{
+    cr_assert_eq(of_promises(true), PURPOSE_ANSWER);
+}
