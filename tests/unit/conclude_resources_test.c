@@ -3235,6 +3235,22 @@ Test(resources, answers_behind_input_that_another_finding_tells_keep_theirs)
     cr_assert_not_null(strstr(rules_of(170000000), "slow-answer"));
 }
 
+/* dan alone reads for ann. */
+Test(resources, a_thread_for_whose_answers_another_one_waits_could_let_others_read)
+{
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        for (uint64_t k = 1; k < 4; k++)
+            look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
+        gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10 shop.Main.main:2");
+    }
+    run(170000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_str_eq(f->rule, "waits-for-io");
+    cr_assert_not_null(strstr(f->text, "behind ann waits for answers of dan"), "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "let other threads make the call");
+}
+
 /* Who reads where it is nearest to its root reads what comes next: it has nothing to do. */
 Test(resources, who_reads_at_its_loop_waits_for_work)
 {
@@ -3275,6 +3291,25 @@ Test(resources, a_pool_of_which_all_threads_read_is_busy)
     cr_assert_gt(r->none_free, 450000000);
     cr_assert_not_null(strstr(finding_of("waits-for-io")->text, MORE_THREADS));
     cr_assert_str_eq(resource_role(r, a), "thread pool");
+}
+
+/* One long stretch makes it full; the short ones count, too. */
+Test(resources, a_pool_is_busy_in_short_stretches_as_well)
+{
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    stack_id tasks = builder_stack(&b, TASKS);
+    const uint64_t rests[] = {1000000, 350000000, 450000000};
+    for (size_t i = 0; i < ARRAY_LEN(rests); i++)
+        for (int k = 0; k < 2; k++)
+            parks(own[k], k ? bob : ann, rests[i], rests[i] + (i ? 1000000 : 49000000),
+                  (lock_id){0}, tasks, other_stack);
+    for (uint64_t i = 1; i <= 100; i++)
+        for (int k = 0; k < 2; k++)
+            look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+    run(551000000);
+    const struct rule_finding *f = finding_of("waits-for-io");
+    cr_assert_not_null(f);
+    cr_assert_gt(f->resource->none_free, 450000000, "%s", f->text);
 }
 
 /* Threads that sleep in native code, which the program calls for its work. */
@@ -3567,6 +3602,7 @@ Test(resources, more_threads_would_help_who_waits_for_a_pool_that_reads)
     const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, false);
     cr_assert_not_null(strstr(text, MORE_THREADS), "%s", text);
     cr_assert_not_null(strstr(text, ": both threads busy for "), "%s", text);
+    cr_assert_null(strstr(text, "at a time"), "%s", text);
 }
 
 Test(resources, a_pool_that_has_a_free_thread_is_not_busy)

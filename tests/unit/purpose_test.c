@@ -4,6 +4,7 @@
 #include "conclude/rules.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(purpose, .init = analyzed_begin, .fini = analyzed_end);
@@ -162,4 +163,37 @@ static enum purpose of_promises(bool asks)
 Test(purpose, of_a_busy_pools_promises_those_say_it_for_which_a_thread_was_woken)
 {
     cr_assert_eq(of_promises(true), PURPOSE_ANSWER);
+}
+
+/* ann waits in the program's own put, inside of a task; who ends that was not asked. */
+static enum purpose of_put(const char *descriptor)
+{
+    char frames[256];
+    lock_id store = builder_lock(&b, builder_class(&b, "Lshop/Store;"));
+    stack_id sleeps = builder_stack(&b, "java.lang.Thread.sleep:1 shop.Main.main:2");
+    snprintf(frames, sizeof frames,
+             "java.lang.Object.wait0:native java.lang.Object.wait:1 shop.Store.put%s:9 "
+             "shop.Desk.place:21 shop.Main.main:2",
+             descriptor);
+    stack_id waits = builder_stack(&b, frames);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t from = MS + i * ROUND;
+        ADD(&b, ann.v, ann, from, sleep_enter, .stack = sleeps);
+        ADD0(&b, ann.v, ann, from + MS, sleep_exit);
+        ADD(&b, ann.v, ann, from + 2 * MS, wait_enter, .lock = store, .stack = waits);
+        ADD(&b, bob.v, bob, from + 15 * MS, notify_all, .lock = store, .stack = other_stack);
+        ADD(&b, ann.v, ann, from + 15 * MS + 1000, wait_exit, .lock = store);
+    }
+    analyzed_run((ROUNDS + 1) * (uint64_t)ROUND);
+    return (enum purpose)a->purposes.of_context[span_of(ann, 1)->context];
+}
+
+Test(purpose, a_put_of_an_element_waits_for_room)
+{
+    cr_assert_eq(of_put("(Ljava/lang/Object;)V"), PURPOSE_PERMIT);
+}
+
+Test(purpose, a_put_of_a_key_and_a_value_does_not)
+{
+    cr_assert_neq(of_put("(Ljava/lang/Object;Ljava/lang/Object;)V"), PURPOSE_PERMIT);
 }
