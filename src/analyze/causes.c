@@ -685,7 +685,7 @@ static void end_wait(struct causer *c, const struct sweep_item *i)
     if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN)
         return;
     if (!s->waker || s->waker >= c->n_threads) {
-        if (!task)
+        if (!task && span_len(c->tl, s) >= PASSING_NS) /* else it returned for no reason */
             ran_out(c, i->thread, x);
         return;
     }

@@ -399,9 +399,10 @@ static bool is_given_back_by_others(const struct cause_sums *s)
 
 /* Whether a thread waits at its task loop until something is due, or a task comes that is due earlier:
  * those that it gave tasks give it new ones. */
-static bool is_timer(const struct cause_sums *s, enum purpose says)
+static bool is_timer(const struct cause_sums *s, const struct context *x, enum purpose says)
 {
-    return says == PURPOSE_IDLE && TIMER_PART * s->limit_near >= s->waits;
+    return says == PURPOSE_IDLE && x->flags & INTERVAL_TIMED &&
+           TIMER_PART * s->limit_near >= s->waits;
 }
 
 /* The purpose of most waits at a call site, by what ended them.  `says`: the purpose by class and
@@ -432,7 +433,7 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     uint64_t peers = s->ended[ENDED_ASKED_PEER], asked = s->ended[ENDED_ASKED];
     bool of_peers = 10 * (asked + peers) >= 9 * n; /* not now and then only */
     if (2 * (asked + (of_peers ? peers : 0)) >= n)
-        return is_timer(s, says) ? PURPOSE_IDLE : PURPOSE_ANSWER;
+        return is_timer(s, x, says) ? PURPOSE_IDLE : PURPOSE_ANSWER;
     /* Each for a promise of its own, of which it has asked for a part itself. */
     if (10 * s->fresh >= 9 * s->waits && ASKED_PART * (asked + peers) >= n)
         return PURPOSE_ANSWER;

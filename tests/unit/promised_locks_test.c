@@ -20,6 +20,8 @@ enum { MS = 1000000, THREADS = 3, ROUNDS = 30, TURN = 20 * MS };
            "com.fast.grid.Invocation.invoke:5 com.fast.grid.CacheImpl." call ":7 "                 \
            "shop.Stock.reserve:21 shop.Main.main:2"
 
+static uint64_t late; /* how long the library's thread takes to wake */
+
 /* Three threads have the lock by turns, each for a turn, in which it reads an answer. Who gives it
  * back gives the library's thread a task, of so many ns, which wakes the next one. */
 static const struct rule_finding *turns(const char *frames, const char *loop, uint64_t work)
@@ -45,9 +47,9 @@ static const struct rule_finding *turns(const char *frames, const char *loop, ui
                 ADD(&b, who[k].v, who[k], from + k, park_enter, .lock = promise[k], .stack = waits);
             }
         ADD(&b, helper.v, helper, from + 1000, park_enter, .stack = idle);
-        ADD(&b, has.v, has, to - 3 * MS - work, io, .what = IO_KIND_input, .stack = reads,
+        ADD(&b, has.v, has, to - 3 * MS - work - late, io, .what = IO_KIND_input, .stack = reads,
             .since = at(from + 2000));
-        ADD(&b, has.v, has, to - 2 * MS - work, unpark, .target = helper, .stack = commits);
+        ADD(&b, has.v, has, to - 2 * MS - work - late, unpark, .target = helper, .stack = commits);
         ADD(&b, helper.v, helper, to - 2 * MS - work + 1000, park_exit);
         ADD(&b, helper.v, helper, to - 2 * MS + 2000, unpark, .target = next, .stack = keeps);
         promise[i % THREADS] = builder_lock(&b, (class_id){class_});
@@ -70,6 +72,13 @@ Test(promised_locks, are_held_by_who_lets_the_pool_keep_the_promise)
     cr_assert_not_null(strstr(f->text, "% of the time waiting for input"), "%s", f->text);
     cr_assert_not_null(strstr(f->text, "Delivery.ask (Delivery.java:31)"), "%s", f->text);
     cr_assert_str_eq(resource_role(f->resource, a), "lock");
+}
+
+Test(promised_locks, are_not_held_by_a_thread_that_wakes_late)
+{
+    late = 5 * MS;
+    const struct rule_finding *f = turns(WAITS("lock"), TASKS, 0);
+    cr_assert_not_null(strstr(f->text, "held by 3 threads"), "%s", f->text);
 }
 
 Test(promised_locks, what_a_cache_is_told_to_write_is_not_loaded)

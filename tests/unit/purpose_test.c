@@ -84,8 +84,8 @@ Test(purpose, a_reader_is_idle)
 }
 
 /* ann is a scheduler: bob, whom she gives a task, gives her the next one; each fifth wait lasts until
- * one is due, or none does. */
-static enum purpose of_scheduler(bool due)
+ * one is due, or none does; each may first return at once for no reason. */
+static enum purpose of_scheduler(bool due, bool timed, bool returns)
 {
     lock_id on = builder_lock(&b, builder_class(&b, "Lcom/fast/Scheduler;"));
     stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
@@ -102,8 +102,12 @@ static enum purpose of_scheduler(bool due)
         ADD(&b, bob.v, bob, from, park_enter, .stack = idle);
         ADD(&b, ann.v, ann, from + MS, unpark, .target = bob, .stack = other_stack);
         ADD(&b, bob.v, bob, from + MS + 1000, park_exit);
-        ADD(&b, ann.v, ann, from + 2 * MS, park_enter, .lock = on, .stack = waits,
-            .timeout_ns = 13 * MS);
+        for (int k = 0; k <= returns; k++) {
+            ADD(&b, ann.v, ann, from + 2 * MS + (k ? 4000 : 0), park_enter, .lock = on,
+                .stack = waits, .timeout_ns = timed ? 13 * MS : 0);
+            if (k < returns)
+                ADD(&b, ann.v, ann, from + 2 * MS + 3000, park_exit, .lock = on);
+        }
         if (!due || i % 5)
             ADD(&b, bob.v, bob, to - 1000, unpark, .target = ann, .stack = gives);
         ADD(&b, ann.v, ann, to, park_exit, .lock = on);
@@ -114,12 +118,22 @@ static enum purpose of_scheduler(bool due)
 
 Test(purpose, a_timer_that_is_given_tasks_by_those_whom_it_wakes_is_idle)
 {
-    cr_assert_eq(of_scheduler(true), PURPOSE_IDLE);
+    cr_assert_eq(of_scheduler(true, true, false), PURPOSE_IDLE);
+}
+
+Test(purpose, who_waits_without_a_limit_is_no_timer)
+{
+    cr_assert_eq(of_scheduler(true, false, false), PURPOSE_ANSWER);
+}
+
+Test(purpose, who_returns_at_once_has_not_waited_until_a_limit)
+{
+    cr_assert_eq(of_scheduler(false, true, true), PURPOSE_ANSWER);
 }
 
 Test(purpose, who_is_always_given_what_it_has_asked_for_waits_for_an_answer)
 {
-    cr_assert_eq(of_scheduler(false), PURPOSE_ANSWER);
+    cr_assert_eq(of_scheduler(false, true, false), PURPOSE_ANSWER);
 }
 
 /* Three threads of a pool wait by turns for a promise each; the task is done by another of them, who
