@@ -378,10 +378,10 @@ static int run(struct analysis *a, struct trace *t, const struct analysis_plan *
         return err_set(err, -ENOMEM, "out of memory");
     if (add_lives(a) < 0 || add_calls(a) < 0 || pins_finish(&a->decoded.pins, &a->timeline) < 0 ||
         timeline_index(&a->timeline) < 0 ||
-        stills_make(
-            &a->stills,
-            &(struct still_source){t, &a->timeline, &a->threads, &a->samples, &a->decoded.io},
-            &a->arena) < 0 ||
+        stills_make(&a->stills,
+                    &(struct still_source){t, &a->timeline, &a->threads, &a->samples,
+                                           &a->processors, &a->decoded.io},
+                    &a->arena) < 0 ||
         find_halts(a) < 0)
         return err_set(err, -ENOMEM, "out of memory");
     reads_make(&a->reads, &a->decoded.reads, &a->decoded.io);

@@ -17,7 +17,8 @@ enum {
     REGULAR = 20, /* at least one in N of a thread's waits: it waits there again and again */
     GENERATIONS = 12,
     PASSING_NS = 100000,
-    RELAY_PART = 10, /* work for less than this part of a wait is none */
+    RETURNS_NS = 100000, /* a wait that is shorter, and that nobody ended, returned for no reason */
+    RELAY_PART = 10,     /* work for less than this part of a wait is none */
 };
 
 struct call_sums {
@@ -685,7 +686,7 @@ static void end_wait(struct causer *c, const struct sweep_item *i)
     if ((!is_sought(c, s->context) && !task) || x->flags & INTERVAL_OPEN)
         return;
     if (!s->waker || s->waker >= c->n_threads) {
-        if (!task && span_len(c->tl, s) >= PASSING_NS) /* else it returned for no reason */
+        if (!task && span_len(c->tl, s) >= RETURNS_NS)
             ran_out(c, i->thread, x);
         return;
     }

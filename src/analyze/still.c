@@ -1,6 +1,7 @@
 #include "analyze/still.h"
 
 #include "analyze/io_calls.h"
+#include "analyze/processors.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/keyed.h"
@@ -25,8 +26,11 @@ struct maker {
     const struct sample *told; /* the last one that was put */
     const struct io_wait *io;  /* the calls of the current thread, the next one first */
     size_t n_io;
-    uint64_t io_end; /* of the one before; 0: none */
-    struct buf out;  /* struct still [], of the line at hand */
+    uint64_t io_end;         /* of the one before; 0: none */
+    struct buf out;          /* struct still [], of the line at hand */
+    const struct run *turns; /* of the thread at hand: struct processor_turn */
+    uint32_t turn;           /* the first that was not looked at, */
+    uint64_t fault_end;      /* and when the last page fault before it was over */
 };
 
 /* Without SAMPLE_ASLEEP a thread in an unknown native method may wait for a processor, unless it was
@@ -107,6 +111,22 @@ static void put_recorded(struct maker *m, uint64_t until)
     }
 }
 
+/* When the last recorded page fault before a time was over, in the order of time; that time itself: it
+ * was not. */
+static uint64_t fault_until(struct maker *m, uint64_t time)
+{
+    for (; m->turn < m->turns->n; m->turn++) {
+        const struct processor_turn *t = run_at(m->turns, sizeof *t, m->turn);
+        const struct processor_turn *before =
+            m->turn ? run_at(m->turns, sizeof *t, m->turn - 1) : NULL;
+        bool fault = t->end & TURN_FAULT;
+        if (t->from > time)
+            return fault && before && before->to <= time ? time : m->fault_end;
+        m->fault_end = fault ? t->from : m->fault_end;
+    }
+    return m->fault_end;
+}
+
 /* Looks are in the order of time: each begins where the one before was. */
 static void look_at_line(struct maker *m, const struct run *looks, struct still_line *l)
 {
@@ -116,9 +136,9 @@ static void look_at_line(struct maker *m, const struct run *looks, struct still_
         const struct sample *s = sample_at(looks, i);
         uint64_t to = min_u64(s->time, m->life->to);
         put_recorded(m, to);
-        uint64_t since = max_u64(before, m->io_end);
+        uint64_t fault = fault_until(m, to), since = max_u64(max_u64(before, fault), m->io_end);
         uint64_t from = max_u64(since, s->time - min_u64(s->weight, s->time));
-        bool still = m->io_end < to && stands_still(m, s, at);
+        bool still = m->io_end < to && fault < to && stands_still(m, s, at);
         l->looked += s->weight;
         l->found += still ? s->weight : 0;
         if (from < to && still)
@@ -204,6 +224,8 @@ int stills_make(struct stills *out, const struct still_source *src, struct arena
 {
     enum sample_kind kind = samples_wall(src->samples);
     static const struct line none;
+    static const struct run no_turns;
+    const struct processors *p = src->processors;
     size_t n_io = src->io->len / sizeof(struct io_wait);
     uint32_t n = src->threads->n;
     *out = (struct stills){0};
@@ -224,6 +246,9 @@ int stills_make(struct stills *out, const struct still_source *src, struct arena
     for (uint32_t i = 1; i < n && rc == 0; i++) {
         m.line = i < m.tl->n_lines ? &m.tl->lines[i] : &none;
         m.life = &src->threads->v[i];
+        m.turns = i < p->n_lines ? &p->lines[i].turns : &no_turns;
+        m.turn = 0;
+        m.fault_end = 0;
         take_io(&m, i, end);
         look_at_line(&m, samples_of(src->samples, kind, i), &out->lines[i]);
         rc = keep(&m, &out->lines[i], a);

@@ -5,7 +5,7 @@
  * of the wall clock) where there are none: a look that finds a thread on no processor, and not
  * waiting for one, in a native method stands for the time up to it (its weight), as far as the
  * thread was in no recorded wait, and was not found elsewhere, in that time.  A look into a recorded
- * call says nothing more, and none reaches back behind one.  Where no look says so, a thread that is
+ * call or page fault says nothing more, and none reaches back behind one.  Where no look says so, a thread that is
  * in no wait runs, as far as anybody knows.
  *
  *     a thread's life = its waits + what is not known + still + running */
@@ -37,14 +37,17 @@ struct stills {
     size_t n_lines, n;        /* n: of all lines */
 };
 
-/* -ENOMEM. */
+struct processors; /* processors.h */
+
 struct still_source {
     const struct trace *trace;
     const struct timeline *timeline;
     const struct thread_set *threads;
     const struct samples *samples;
-    struct buf *io; /* struct io_wait []: gets sorted */
+    const struct processors *processors; /* their turns; not explained yet */
+    struct buf *io;                      /* struct io_wait []: gets sorted */
 };
+/* -ENOMEM. */
 int stills_make(struct stills *out, const struct still_source *src, struct arena *a);
 
 /* Those of a thread; none where there are none. */

@@ -75,9 +75,9 @@ static void add_calls(const struct busy *b, uint32_t thread, uint64_t *n, uint64
     }
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
-        uint64_t part = part_of_use(b->r, s->start, span_end(tl, s));
         if (wait_is_for_work(b->a, s->context))
             continue;
+        uint64_t part = part_of_use(b->r, s->start, span_end(tl, s));
         *n += part ? span_count(tl, s) : 0;
         *ns += part;
     }

@@ -1,8 +1,6 @@
 /* Whether a pool had a free thread, one that had nothing to do: where there was none, what its
  * threads do limits all that is given to the pool. */
 #include "analyze/io_calls.h"
-#include "analyze/labels.h"
-#include "base/human.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
@@ -40,17 +38,17 @@ static bool works(const struct evidence *ev, uint32_t thread, struct buf *idle)
     const struct analysis *a = ev->a;
     const struct line *l = &a->timeline.lines[thread];
     const struct still_line *still = stills_of(&a->stills, thread);
-    bool works = false;
-    for (uint32_t i = 0; i < still->n && !works; i++)
-        works = program_is_workers(&ev->resources.program, still->v[i].stack);
+    bool does = false;
+    for (uint32_t i = 0; i < still->n && !does; i++)
+        does = program_is_workers(&ev->resources.program, still->v[i].stack);
     for (uint32_t i = 0; i < l->spans.n; i++) {
         const struct span *s = line_span(l, i);
         if (!wait_is_for_work(a, s->context))
             continue;
-        works |= a->purposes.of_context[s->context] != PURPOSE_IO;
+        does = true;
         put_edges(idle, s->start, span_end(&a->timeline, s));
     }
-    return works;
+    return does;
 }
 
 /* Whether a thread is mostly in a select: one that never waits for work hands it out to the
@@ -79,11 +77,9 @@ static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct 
     for (uint32_t i = 1; i < ev->a->timeline.n_lines && i < threads->n; i++) {
         if (!resource_same_pool(ev->a, thread, i))
             continue;
-        size_t before = idle->len;
         if (!works(ev, i, idle)) {
             if (!selects(ev->a, i))
                 return 0;
-            idle->len = before;
             continue;
         }
         *from = min_u64(*from, threads->v[i].from);

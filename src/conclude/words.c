@@ -162,6 +162,17 @@ static bool is_of_holders_too(const struct resource *r, const struct evidence *e
             program_caller(&ev->resources.program, x->stack).method.v == at.method.v);
 }
 
+/* Slow limits by the minute. */
+static void say_rate(struct rule_finding *f, const struct resource *r)
+{
+    double each_second = (double)r->count * 1e9 / (double)max_u64(r->last - r->first, 1);
+    bool slow = each_second < 1;
+    rule_line(f, CARD_PLAIN);
+    rule_say(f, "the limit lets %s waiting calls through each %s",
+             human_count((uint64_t)(slow ? 60 * each_second : each_second)).text,
+             slow ? "minute" : "second");
+}
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -190,12 +201,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? "; all about " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
                  resource_is_brief(r) ? " after the start" : "");
-    if (resource_is_rate(r, ev->a) && r->last > r->first) {
-        rule_line(f, CARD_PLAIN);
-        rule_say(
-            f, "the limit lets %s waiting calls through each second",
-            human_count((uint64_t)((double)r->count * 1e9 / (double)(r->last - r->first))).text);
-    }
+    if (resource_is_rate(r, ev->a))
+        say_rate(f, r);
     if (r->of_loops) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "the waiting threads are event loops: a loop serves nothing else in that time");
@@ -534,8 +541,6 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (resource_is_rate(r, ev->a))
         return "allow more calls per second";
     const struct activity *x = r->doing;
-    if (is_server(r))
-        return r->n_doing ? doings[x->does].of_thread : NULL;
     bool queue = resource_is_full_queue(r);
     bool transaction = resource_is_of_transactions(r, ev->a);
     bool taken =
@@ -546,6 +551,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
+    if (is_server(r))
+        return doings[x->does].of_thread;
     if (is_another(r, ev, x))
         return "let a thread use the one that it has instead of taking another";
     if (queue)

@@ -197,17 +197,7 @@ test_owner_in_page_faults() {
     dd if=mapped iflag=nocache count=0 status=none # the kernel forgets its pages
     run 0 "$JAVA" "$(agent time=on)" -Xmx64m -XX:-UsePerfData -cp "$CLASSES" HeldOff fault mapped
     [ "$(sed -n 's/^faults //p' out)" -ge 6 ] || skip "files stay in memory here: $(cat out)"
-    # How much of the time that is depends on the disk: where faults are short, their owner mostly computes.
-    good_trace complete
-    run 0 "$ORCA" report --json "$TRACE"
-    jq -r '.findings[] | select(.resource.name == "HeldOff.lock") | .holders[] | select(.does == "fault") |
-        "\(.share > 0.2) \(.share > 0.5)"' out >does
-    [ "$(cat does)" != "false false" ] || skip "the disk is too fast here"
-    grep -q "^true" does || fail "no page faults of the owner: $(jq -c ".findings[].holders" out)"
-    run 0 "$ORCA" report "$TRACE"
-    grep -qE "held by   owner(#[0-9]+)?, " out || fail "$(cat out)"
-    has out "% of the time in page faults"
-    ! grep -q "true$" does || has out "try       read the mapped file before"
+    owner_does fault "% of the time in page faults" "try       read the mapped file before"
 }
 
 # Without --time the report says so where it matters: as many threads run as there are processors.

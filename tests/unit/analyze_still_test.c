@@ -119,6 +119,27 @@ Test(still, in_any_native_code_and_waits_for_no_processor)
     check(ann, 150 * MS, 2, 250 * MS);
 }
 
+/* A page fault is recorded: a look into it says nothing, and no look reaches back behind one. */
+Test(still, not_in_a_page_fault_nor_before_it)
+{
+    const uint64_t turns[][3] = {{0, 100, 0}, {160, 170, TURN_FAULT}, {240, 400, TURN_FAULT}};
+    lives(ann, 400 * MS);
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++)
+        ADD(&b, 70, ann, turns[i][1] * MS, turn, .since = at(turns[i][0] * MS),
+            .end = (uint32_t)turns[i][2]);
+    look(ann, 150 * MS, 50 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    look(ann, 165 * MS, 50 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    look(ann, 200 * MS, 50 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    look(ann, 260 * MS, 50 * MS, ZIP, SAMPLE_IDLE | SAMPLE_ASLEEP);
+    analyzed_run(400 * MS);
+    const struct still_line *l = stills_of(&a->stills, ann.v);
+    cr_assert_eq(l->n, 2);
+    cr_expect_eq(since(l->v[0].from), 160 * MS);
+    cr_expect_eq(since(l->v[0].to), 165 * MS);
+    cr_expect_eq(since(l->v[1].from), 240 * MS);
+    cr_expect_eq(since(l->v[1].to), 260 * MS);
+}
+
 /* What is recorded is more than what a look stands for; and so is another look. */
 Test(still, not_in_a_wait_nor_before_another_look)
 {
