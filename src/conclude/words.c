@@ -169,7 +169,7 @@ static void say_rate(struct rule_finding *f, const struct resource *r)
     bool slow = each_second < 1;
     rule_line(f, CARD_PLAIN);
     rule_say(f, "the limit lets %s waiting calls through each %s",
-             human_count((uint64_t)(slow ? 60 * each_second : each_second)).text,
+             human_count((uint64_t)((slow ? 60 * each_second : each_second) + 0.5)).text,
              slow ? "minute" : "second");
 }
 

@@ -134,6 +134,7 @@ Test(still, not_in_a_page_fault_nor_before_it)
     analyzed_run(400 * MS);
     const struct still_line *l = stills_of(&a->stills, ann.v);
     cr_assert_eq(l->n, 2);
+    cr_expect_eq(l->found, 100 * MS);
     cr_expect_eq(since(l->v[0].from), 160 * MS);
     cr_expect_eq(since(l->v[0].to), 165 * MS);
     cr_expect_eq(since(l->v[1].from), 240 * MS);

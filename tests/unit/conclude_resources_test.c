@@ -1993,9 +1993,21 @@ Test(resources, what_lets_time_pass_is_called_by_its_names)
     resource_title(&all.v[0], a, name, sizeof name);
     cr_assert_str_eq(name, "RateLimiter.acquire (rate limit)");
     const struct rule_finding *f = first_card();
-    cr_assert_not_null(strstr(f->text, "the limit lets 400 waiting calls through each second"),
+    cr_assert_not_null(strstr(f->text, "the limit lets 401 waiting calls through each second"),
                        "%s", f->text);
     cr_assert_str_eq(labelled(f, CARD_TRY), "allow more calls per second");
+}
+
+Test(resources, a_limit_of_less_than_one_call_a_second_is_told_by_the_minute)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    polls("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
+          "com.fast.flow.RateLimiter.acquire:7 shop.Desk.place:21 org.web.Worker.run:9",
+          4000000000, 500000);
+    run(401000000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_not_null(strstr(f->text, "the limit lets 15 waiting calls through each minute"), "%s",
+                       f->text);
 }
 
 Test(resources, who_polls_a_lock_wants_a_lock)
@@ -2762,6 +2774,7 @@ Test(resources, a_pool_that_takes_turns_does_not_wait_for_its_own_tasks)
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
     cr_assert_null(finding_of("starved-pool"));
+    cr_assert_not(resource_is_of_own_pool(a, &all.v[0]));
     const struct rule_finding *slow = finding_of("slow-answer");
     cr_assert_not_null(slow);
     cr_assert_eq(slow->severity, SEVERITY_INFO, "%s", slow->text);
