@@ -2751,26 +2751,27 @@ Test(resources, who_waits_for_nobody_again_and_again_at_its_loop_is_idle)
 Test(resources, a_pool_that_takes_turns_does_not_wait_for_its_own_tasks)
 {
     thread_id own[] = {builder_thread(&b, "own-1"), builder_thread(&b, "own-2"),
-                       builder_thread(&b, "own-3")};
+                       builder_thread(&b, "own-3"), builder_thread(&b, "own-4")};
     class_id class_ = builder_class(&b, "Lco/Block;");
-    lock_id of[] = {builder_lock(&b, class_), builder_lock(&b, class_), builder_lock(&b, class_)};
+    lock_id of[] = {builder_lock(&b, class_), builder_lock(&b, class_), builder_lock(&b, class_),
+                    builder_lock(&b, class_)};
     stack_id waits = builder_stack(&b, GET "co.Block.join:9 shop.Desk.part:30 shop.Desk.run:3"),
              gives = builder_stack(&b, "co.Loop.unpark:4 co.Mutex.unlock:7 co.Block.join:5 "
                                        "shop.Desk.part:30 shop.Desk.run:3");
     struct rule_finding *f;
     size_t n;
     builder_info(&b, "sun.java.command", "shop.Main");
-    for (uint64_t i = 0; i < 30; i++) {
-        uint64_t next = (i + 1) % 3, has = i % 3, time = 1000000 + i * 10000000;
+    for (uint64_t i = 0; i < 40; i++) {
+        uint64_t next = (i + 1) % 4, has = i % 4, time = 1000000 + i * 10000000;
         if (i == 0)
-            for (int k = 1; k < 3; k++)
+            for (int k = 1; k < 4; k++)
                 ADD(&b, own[k].v, own[k], time, park_enter, .lock = of[k], .stack = waits);
         ADD(&b, own[has].v, own[has], time + 9000000, unpark, .target = own[next], .stack = gives);
         ADD(&b, own[next].v, own[next], time + 9001000, park_exit, .lock = of[next]);
         of[has] = builder_lock(&b, class_); /* each wait has its own */
         ADD(&b, own[has].v, own[has], time + 9500000, park_enter, .lock = of[has], .stack = waits);
     }
-    run(310000000);
+    run(410000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
     cr_assert_null(finding_of("starved-pool"));
