@@ -499,6 +499,17 @@ static int take_busy(struct holder *h)
     return take_pool(h, of.thread, !of.works);
 }
 
+/* The answers were passed on by those who gave them, and nobody else is known to have worked on them. */
+static int take_ways(struct holder *h)
+{
+    if (!holder_knows_ways(h))
+        return 0;
+    end(h);
+    TRY(begin(h, h->all, h->r, h->lines, h->a));
+    h->r->held = 0;
+    return holder_take_ways(h);
+}
+
 static int find(struct holder *h)
 {
     if (h->r->kind == RESOURCE_THINGS)
@@ -515,6 +526,8 @@ static int find(struct holder *h)
         TRY(take_pool(h, h->r->threads[0], true));
     else if (h->r->remote ? h->r->inside : h->r->kind == RESOURCE_ANSWERS && holder_is_messenger(h))
         TRY(take_busy(h));
+    if (resource_is_from_elsewhere(h->r) && !resource_is_meeting(h->r))
+        TRY(take_ways(h));
     h->r->remote &= !h->r->passed;
     h->r->inside &= h->r->remote;
     if (h->r->kind != RESOURCE_LOCK || has_samples(h))

@@ -5,6 +5,7 @@
  *   holders_things.c   who has things of a pool
  *   holders_permits.c  of a semaphore, by its recorded calls
  *   holders_answers.c  who works on answers
+ *   holders_relays.c   likewise, where those who give them only pass them on
  *   holders_did.c      what a thread did in that time */
 #ifndef ORCA_CONCLUDE_HOLDERS_PARTS_H
 #define ORCA_CONCLUDE_HOLDERS_PARTS_H
@@ -124,6 +125,11 @@ int holder_find_things(struct holder *h);
 /* Who works on answers; of one wait, as a visit.  -ENOMEM. */
 int holder_find_answers(struct holder *h);
 int holder_take_answer(void *self, struct resource *r, const struct resource_wait *w);
+
+/* Whether it is known by whom answers came to those who only pass them on.  Then all threads on their
+ * ways are accounted for, in a holder that has begun anew.  -ENOMEM. */
+bool holder_knows_ways(struct holder *h);
+int holder_take_ways(struct holder *h);
 
 /* Whether the giving threads only pass messages on. */
 bool holder_is_messenger(const struct holder *h);

@@ -2205,6 +2205,77 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
     cr_assert_eq(queued, 0);
 }
 
+/* The one server reads for each of four, who queue; a relay between them takes what they ask for,
+ * and passes on what they get.  `how` the server is woken: by the relay, or by time. */
+static void served_through_a_relay(bool by_time)
+{
+    const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id server = builder_thread(&b, "mail"), relay = dan;
+    stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.runWorker:9"),
+             wait = builder_stack(&b, GET "shop.Desk.place:30 org.web.Worker.run:9"),
+             reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
+                                       "shop.Mail.send:31 co.Broker.dispatch:4 "
+                                       "java.util.concurrent.ThreadPoolExecutor.runWorker:9"),
+             passes = builder_stack(&b, "co.Broker.pass:8 "
+                                        "java.util.concurrent.ThreadPoolExecutor.runWorker:9");
+    lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:9000")), on[4];
+    class_id class_ = builder_class(&b, "Ljava/util/concurrent/FutureTask;");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (int i = 0; i < 4; i++) {
+        on[i] = builder_lock(&b, class_);
+        ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = on[i], .stack = wait);
+    }
+    for (uint64_t i = 0; i < 40; i++) {
+        uint64_t next = i % 4, time = 1100000 + i * 10000000;
+        ADD(&b, relay.v, relay, time, park_enter, .stack = idle);
+        ADD(&b, server.v, server, time + 9700000, io, .what = IO_KIND_input, .peer = peer,
+            .since = at(time + 100000), .stack = reads);
+        ADD(&b, server.v, server, time + 9800000, unpark, .target = relay, .stack = passes);
+        ADD(&b, server.v, server, time + 9801000, park_enter, .stack = idle,
+            .timeout_ns = by_time ? 1000 : 0);
+        ADD(&b, relay.v, relay, time + 9810000, park_exit);
+        ADD(&b, relay.v, relay, time + 9820000, unpark, .target = who[next], .stack = passes);
+        if (!by_time)
+            ADD(&b, relay.v, relay, time + 9830000, unpark, .target = server, .stack = passes);
+        ADD(&b, server.v, server, time + 9840000, park_exit);
+        ADD(&b, who[next].v, who[next], time + 9850000, park_exit, .lock = on[next]);
+        on[next] = builder_lock(&b, class_);
+        ADD(&b, who[next].v, who[next], time + 9900000, park_enter, .lock = on[next],
+            .stack = wait);
+    }
+    run(410000000);
+}
+
+Test(resources, who_works_while_answers_pass_through_a_relay)
+{
+    served_through_a_relay(false);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_ANSWERS);
+    cr_assert(!resource_is_from_elsewhere(r));
+    char name[64];
+    label_thread(&a->threads, a->trace, r->holder, name, sizeof name);
+    cr_assert_str_eq(name, "mail");
+    cr_assert_eq(r->doing[0].does, DOES_INPUT);
+    cr_assert_gt(r->doing[0].ns, r->held / 10 * 9);
+    cr_assert_str_eq(method_of(r->doing[0].at), "shop.Mail.send");
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->kind, RESOURCE_IO);
+    cr_assert_eq(f->resource->n_behind, 1);
+    cr_assert_eq(all.v + f->resource->behind[0] - 1, r);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "let other threads make the call");
+}
+
+/* What happened before its time was over says nothing of it. */
+Test(resources, who_wakes_by_itself_has_not_worked_before)
+{
+    served_through_a_relay(true);
+    const struct resource *r = &all.v[0];
+    cr_assert_eq(r->kind, RESOURCE_ANSWERS);
+    cr_assert(resource_is_from_elsewhere(r));
+}
+
 /* Answers that do not come until the end: asked for in tasks of a pool, or by whoever it is. */
 static void never_get(const thread_id *who, size_t n, const char *frames)
 {
@@ -3651,12 +3722,14 @@ Test(resources, more_threads_do_not_help_who_waits_for_a_pool_that_computes)
     cr_assert_null(strstr(text, "try"), "%s", text);
 }
 
-/* dan has nothing to do until just before he gives what ann waits for. */
+/* dan has nothing to do until just before he gives what ann waits for, nor has cat, who wakes him. */
 Test(resources, answers_for_which_nobody_works_come_from_elsewhere)
 {
     stack_id tasks = builder_stack(&b, TASKS);
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t from = 1000000 + i * 20000000;
+        ADD(&b, cat.v, cat, from, park_enter, .stack = tasks, .timeout_ns = 1000);
+        ADD(&b, cat.v, cat, from + 16900000, park_exit);
         parks(dan, cat, from, from + 17000000, (lock_id){0}, tasks, other_stack);
         gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10");
     }
