@@ -466,7 +466,8 @@ struct ending {
     struct call *call;
     uint32_t doing; /* the activity that ended it */
     bool works_for; /* which was begun by this very thread, though before it waited last */
-    bool pooled;
+    bool pooled;    /* another thread that waits there had begun it, */
+    uint64_t since; /* the last of them then */
 };
 
 static bool is_asked(const struct causer *c, struct ending *e)
@@ -482,9 +483,11 @@ static bool is_asked(const struct causer *c, struct ending *e)
             return v->from >= since;
         }
         a = v->began_by;
-        if (a && c->activities[a].thread != e->s->waker)
-            e->pooled |=
-                map_find(&c->members, member_of_call(e->call->at, c->activities[a].thread)) != NULL;
+        if (!a || c->activities[a].thread == e->s->waker || e->pooled)
+            continue;
+        e->pooled =
+            map_find(&c->members, member_of_call(e->call->at, c->activities[a].thread)) != NULL;
+        e->since = v->from;
     }
     return false;
 }
@@ -611,12 +614,13 @@ static bool had_work(const struct causer *c, const struct ending *e)
     return c->threads[e->s->waker].last_task < e->s->start;
 }
 
-/* Whether the waker began its work at the end of the wait: it only passes on what the thread that
- * gave it this work gives. */
+/* Whether the waker began its work at the end of the wait, and so did those on whose behalf: they
+ * only pass on what the thread that gave them this work gives. */
 static bool is_relayed(const struct causer *c, const struct ending *e)
 {
-    uint64_t end = span_wake_time(c->tl, e->s), began = c->threads[e->s->waker].last_task;
-    return e->pooled && began > e->s->start && began <= end &&
+    uint64_t end = span_wake_time(c->tl, e->s), last = c->threads[e->s->waker].last_task,
+             began = min_u64(last, e->since);
+    return e->pooled && began > e->s->start && last <= end &&
            RELAY_PART * (end - began) < end - e->s->start;
 }
 

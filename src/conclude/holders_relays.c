@@ -10,7 +10,7 @@
 
 enum {
     STEPS_OF_ONE = 4096,  /* of the way of one answer */
-    KNOWN_PERMILLE = 600, /* of the time that is waited: else the ways say nothing */
+    KNOWN_PERMILLE = 500, /* of the time that is waited: else the ways say nothing */
 };
 
 /* Until when a thread was at a call that waits for whatever comes next; 0: unknown. */
@@ -26,11 +26,13 @@ static uint64_t last_select(const struct holder *h, uint32_t thread, uint64_t ti
 }
 
 /* One step back from a time at which a thread woke another one: since when it had worked then, and
- * its wait before that, if a thread ended it. */
+ * its wait before that, if a thread ended it.  Those who want such an answer themselves do not work
+ * on it: they came with another request. */
 static uint64_t step_back(const struct holder *h, uint32_t thread, uint64_t time,
                           const struct span **before)
 {
-    const struct span *idle = resource_last_idle(h->a, thread, time);
+    const struct span *idle = h->waits[thread] ? holder_last_wait(h, thread, time)
+                                               : resource_last_idle(h->a, thread, time);
     uint64_t since = idle ? span_end(&h->a->timeline, idle) : h->a->threads.v[thread].from,
              select = last_select(h, thread, time);
     bool woken = idle && select <= since && idle->waker && idle->waker < h->a->timeline.n_lines;
@@ -57,10 +59,9 @@ static int go_back(void *self, struct resource *r, const struct resource_wait *w
     for (int i = 0; i < STEPS_OF_ONE && thread && time > w->from && h->steps++ <= STEPS_MAX; i++) {
         const struct span *before;
         uint64_t from = max_u64(step_back(h, thread, time, &before), w->from);
-        if (h->waits[thread]) /* it wants such an answer itself */
-            return 0;
-        ways->known += time - min_u64(from, time);
-        if (ways->account && from < time)
+        bool works = from < time && !h->waits[thread];
+        ways->known += works ? time - from : 0;
+        if (ways->account && works)
             TRY(holder_account(h, thread, from, time));
         if (!before)
             return 0;

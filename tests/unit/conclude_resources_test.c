@@ -2205,9 +2205,11 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
     cr_assert_eq(queued, 0);
 }
 
-/* The one server reads for each of four, who queue; a relay between them takes what they ask for,
- * and passes on what they get.  `how` the server is woken: by the relay, or by time. */
-static void served_through_a_relay(bool by_time)
+enum wakes { RELAY_WAKES, TIME_WAKES, CLIENT_WAKES };
+
+/* The one server reads for each of four, who queue, and is woken by a relay, by time, or by who got
+ * an answer and asks again; the relay passes on what they get. */
+static void served_through_a_relay(enum wakes how)
 {
     const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
     thread_id server = builder_thread(&b, "mail"), relay = dan;
@@ -2218,6 +2220,7 @@ static void served_through_a_relay(bool by_time)
              reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
                                        "shop.Mail.send:31 co.Broker.dispatch:4 "
                                        "java.util.concurrent.ThreadPoolExecutor.runWorker:9"),
+             asks = builder_stack(&b, "co.Broker.ask:5 shop.Desk.place:29 org.web.Worker.run:9"),
              passes = builder_stack(&b, "co.Broker.pass:8 "
                                         "java.util.concurrent.ThreadPoolExecutor.runWorker:9");
     lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:9000")), on[4];
@@ -2234,13 +2237,16 @@ static void served_through_a_relay(bool by_time)
             .since = at(time + 100000), .stack = reads);
         ADD(&b, server.v, server, time + 9800000, unpark, .target = relay, .stack = passes);
         ADD(&b, server.v, server, time + 9801000, park_enter, .stack = idle,
-            .timeout_ns = by_time ? 1000 : 0);
+            .timeout_ns = how == TIME_WAKES ? 1000 : 0);
         ADD(&b, relay.v, relay, time + 9810000, park_exit);
         ADD(&b, relay.v, relay, time + 9820000, unpark, .target = who[next], .stack = passes);
-        if (!by_time)
+        if (how == RELAY_WAKES)
             ADD(&b, relay.v, relay, time + 9830000, unpark, .target = server, .stack = passes);
-        ADD(&b, server.v, server, time + 9840000, park_exit);
-        ADD(&b, who[next].v, who[next], time + 9850000, park_exit, .lock = on[next]);
+        ADD(&b, who[next].v, who[next], time + 9840000, park_exit, .lock = on[next]);
+        if (how == CLIENT_WAKES)
+            ADD(&b, who[next].v, who[next], time + 9850000, unpark, .target = server,
+                .stack = asks);
+        ADD(&b, server.v, server, time + 9860000, park_exit);
         on[next] = builder_lock(&b, class_);
         ADD(&b, who[next].v, who[next], time + 9900000, park_enter, .lock = on[next],
             .stack = wait);
@@ -2248,9 +2254,8 @@ static void served_through_a_relay(bool by_time)
     run(410000000);
 }
 
-Test(resources, who_works_while_answers_pass_through_a_relay)
+static void is_the_servers(void)
 {
-    served_through_a_relay(false);
     const struct resource *r = &all.v[0];
     cr_assert_eq(r->kind, RESOURCE_ANSWERS);
     cr_assert(!resource_is_from_elsewhere(r));
@@ -2259,7 +2264,9 @@ Test(resources, who_works_while_answers_pass_through_a_relay)
     cr_assert_str_eq(name, "mail");
     cr_assert_eq(r->doing[0].does, DOES_INPUT);
     cr_assert_gt(r->doing[0].ns, r->held / 10 * 9);
+    cr_assert_leq(r->doing[0].calls, 40);
     cr_assert_str_eq(method_of(r->doing[0].at), "shop.Mail.send");
+    cr_assert_eq(r->queued_ns, 0);
     const struct rule_finding *f = first_card();
     cr_assert_eq(f->resource->kind, RESOURCE_IO);
     cr_assert_eq(f->resource->n_behind, 1);
@@ -2267,13 +2274,26 @@ Test(resources, who_works_while_answers_pass_through_a_relay)
     cr_assert_str_eq(labelled(f, CARD_TRY), "let other threads make the call");
 }
 
+Test(resources, who_works_while_answers_pass_through_a_relay)
+{
+    served_through_a_relay(RELAY_WAKES);
+    is_the_servers();
+}
+
+Test(resources, who_asks_again_does_not_work_on_what_others_wait_for)
+{
+    served_through_a_relay(CLIENT_WAKES);
+    is_the_servers();
+}
+
 /* What happened before its time was over says nothing of it. */
 Test(resources, who_wakes_by_itself_has_not_worked_before)
 {
-    served_through_a_relay(true);
+    served_through_a_relay(TIME_WAKES);
     const struct resource *r = &all.v[0];
     cr_assert_eq(r->kind, RESOURCE_ANSWERS);
     cr_assert(resource_is_from_elsewhere(r));
+    cr_assert_eq(r->holder, dan.v);
 }
 
 /* Answers that do not come until the end: asked for in tasks of a pool, or by whoever it is. */
