@@ -2205,13 +2205,15 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
     cr_assert_eq(queued, 0);
 }
 
-enum wakes { RELAY_WAKES, TIME_WAKES, CLIENT_WAKES };
+enum wakes { RELAY_WAKES, TIME_WAKES, CLIENT_WAKES, BOSS_WAKES, SELECTS };
 
-/* The one server reads for each of four, who queue, and is woken by a relay, by time, or by who got
- * an answer and asks again; the relay passes on what they get. */
-static void served_through_a_relay(enum wakes how)
+/* The one server reads for each of n, who queue, and is woken by a relay, by time, by who got an
+ * answer and asks again, or by its boss, before the relay runs; it may select before it gives.  The
+ * relay passes on what they get. */
+static void served_through_a_relay(enum wakes how, uint64_t n)
 {
     const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id boss = builder_thread(&b, "boss");
     thread_id server = builder_thread(&b, "mail"), relay = dan;
     stack_id idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                       "java.util.concurrent.ThreadPoolExecutor.getTask:1 "
@@ -2220,33 +2222,46 @@ static void served_through_a_relay(enum wakes how)
              reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native "
                                        "shop.Mail.send:31 co.Broker.dispatch:4 "
                                        "java.util.concurrent.ThreadPoolExecutor.runWorker:9"),
+             selects = builder_stack(&b, SELECTING LOOP),
              asks = builder_stack(&b, "co.Broker.ask:5 shop.Desk.place:29 org.web.Worker.run:9"),
              passes = builder_stack(&b, "co.Broker.pass:8 "
                                         "java.util.concurrent.ThreadPoolExecutor.runWorker:9");
     lock_id peer = builder_lock(&b, builder_class(&b, "=10.0.0.7:9000")), on[4];
     class_id class_ = builder_class(&b, "Ljava/util/concurrent/FutureTask;");
     builder_info(&b, "sun.java.command", "shop.Main");
-    for (int i = 0; i < 4; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         on[i] = builder_lock(&b, class_);
         ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = on[i], .stack = wait);
     }
+    if (how == BOSS_WAKES)
+        ADD(&b, boss.v, boss, 1000000, park_enter, .stack = idle, .timeout_ns = 1000);
     for (uint64_t i = 0; i < 40; i++) {
-        uint64_t next = i % 4, time = 1100000 + i * 10000000;
+        uint64_t next = i % n, time = 1100000 + i * 10000000;
         ADD(&b, relay.v, relay, time, park_enter, .stack = idle);
-        ADD(&b, server.v, server, time + 9700000, io, .what = IO_KIND_input, .peer = peer,
+        ADD(&b, server.v, server, time + 9200000, io, .what = IO_KIND_input, .peer = peer,
             .since = at(time + 100000), .stack = reads);
+        if (how == SELECTS)
+            ADD(&b, server.v, server, time + 9700000, io, .what = IO_KIND_select,
+                .since = at(time + 9210000), .stack = selects);
         ADD(&b, server.v, server, time + 9800000, unpark, .target = relay, .stack = passes);
         ADD(&b, server.v, server, time + 9801000, park_enter, .stack = idle,
             .timeout_ns = how == TIME_WAKES ? 1000 : 0);
+        if (how == BOSS_WAKES) {
+            ADD(&b, boss.v, boss, time + 9801500, park_exit);
+            ADD(&b, boss.v, boss, time + 9802000, unpark, .target = server, .stack = passes);
+            ADD(&b, boss.v, boss, time + 9803000, park_enter, .stack = idle, .timeout_ns = 1000);
+            ADD(&b, server.v, server, time + 9804000, park_exit);
+        }
         ADD(&b, relay.v, relay, time + 9810000, park_exit);
         ADD(&b, relay.v, relay, time + 9820000, unpark, .target = who[next], .stack = passes);
-        if (how == RELAY_WAKES)
+        if (how == RELAY_WAKES || how == SELECTS)
             ADD(&b, relay.v, relay, time + 9830000, unpark, .target = server, .stack = passes);
         ADD(&b, who[next].v, who[next], time + 9840000, park_exit, .lock = on[next]);
         if (how == CLIENT_WAKES)
             ADD(&b, who[next].v, who[next], time + 9850000, unpark, .target = server,
                 .stack = asks);
-        ADD(&b, server.v, server, time + 9860000, park_exit);
+        if (how != BOSS_WAKES)
+            ADD(&b, server.v, server, time + 9860000, park_exit);
         on[next] = builder_lock(&b, class_);
         ADD(&b, who[next].v, who[next], time + 9900000, park_enter, .lock = on[next],
             .stack = wait);
@@ -2262,6 +2277,8 @@ static void is_the_servers(void)
     char name[64];
     label_thread(&a->threads, a->trace, r->holder, name, sizeof name);
     cr_assert_str_eq(name, "mail");
+    cr_assert(r->by_waits);
+    cr_assert_eq(r->n_holders, 2); /* the relay as well */
     cr_assert_eq(r->doing[0].does, DOES_INPUT);
     cr_assert_gt(r->doing[0].ns, r->held / 10 * 9);
     cr_assert_leq(r->doing[0].calls, 40);
@@ -2276,20 +2293,34 @@ static void is_the_servers(void)
 
 Test(resources, who_works_while_answers_pass_through_a_relay)
 {
-    served_through_a_relay(RELAY_WAKES);
+    served_through_a_relay(RELAY_WAKES, 4);
     is_the_servers();
 }
 
 Test(resources, who_asks_again_does_not_work_on_what_others_wait_for)
 {
-    served_through_a_relay(CLIENT_WAKES);
+    served_through_a_relay(CLIENT_WAKES, 4);
     is_the_servers();
+}
+
+Test(resources, who_was_woken_late_was_woken_by_who_did_it)
+{
+    served_through_a_relay(BOSS_WAKES, 1);
+    is_the_servers();
+}
+
+/* It may have got its event from anywhere. */
+Test(resources, what_comes_by_a_select_is_followed_no_farther)
+{
+    served_through_a_relay(SELECTS, 4);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert(resource_is_from_elsewhere(&all.v[0]));
 }
 
 /* What happened before its time was over says nothing of it. */
 Test(resources, who_wakes_by_itself_has_not_worked_before)
 {
-    served_through_a_relay(TIME_WAKES);
+    served_through_a_relay(TIME_WAKES, 4);
     const struct resource *r = &all.v[0];
     cr_assert_eq(r->kind, RESOURCE_ANSWERS);
     cr_assert(resource_is_from_elsewhere(r));
