@@ -84,7 +84,6 @@ int holder_take_ways(struct holder *h)
     struct ways ways = {h, true, 0};
     TRY(resource_each_wait(h->r, h->a, holder_note_waiter, h));
     TRY(resource_each_wait(h->r, h->a, go_back, &ways));
-    h->r->by_waits = true;
     h->r->queued_ns = 0;
     h->r->outside_ns = h->r->given_ns - min_u64(h->r->given_ns, ways.known);
     return 0;

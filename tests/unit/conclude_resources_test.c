@@ -2208,7 +2208,8 @@ Test(resources, an_answer_that_somebody_works_on_is_in_no_queue)
 enum wakes { RELAY_WAKES, TIME_WAKES, CLIENT_WAKES, BOSS_WAKES, SELECTS };
 
 /* The one server reads for each of n, who queue, and is woken by a relay, by time, by who got an
- * answer and asks again, or by its boss, before the relay runs; it may select before it gives.  The
+ * answer and asks again, or by its boss, before the relay runs; each n-th time it may select before it
+ * gives.  The
  * relay passes on what they get. */
 static void served_through_a_relay(enum wakes how, uint64_t n)
 {
@@ -2240,7 +2241,7 @@ static void served_through_a_relay(enum wakes how, uint64_t n)
         ADD(&b, relay.v, relay, time, park_enter, .stack = idle);
         ADD(&b, server.v, server, time + 9200000, io, .what = IO_KIND_input, .peer = peer,
             .since = at(time + 100000), .stack = reads);
-        if (how == SELECTS)
+        if (how == SELECTS && i % n == n - 1)
             ADD(&b, server.v, server, time + 9700000, io, .what = IO_KIND_select,
                 .since = at(time + 9210000), .stack = selects);
         ADD(&b, server.v, server, time + 9800000, unpark, .target = relay, .stack = passes);
@@ -2313,6 +2314,13 @@ Test(resources, who_was_woken_late_was_woken_by_who_did_it)
 Test(resources, what_comes_by_a_select_is_followed_no_farther)
 {
     served_through_a_relay(SELECTS, 4);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert(resource_is_from_elsewhere(&all.v[0]));
+}
+
+Test(resources, what_was_done_before_a_select_was_done_for_another_event)
+{
+    served_through_a_relay(SELECTS, 1);
     cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
     cr_assert(resource_is_from_elsewhere(&all.v[0]));
 }
