@@ -392,6 +392,7 @@ static int decide(struct analysis *a)
     f.want = calloc(n, sizeof *f.want);
     f.pools = calloc(n, sizeof *f.pools);
     f.only = calloc(n, sizeof *f.only);
+    f.tasks = calloc(n, sizeof *f.tasks);
     f.own = calloc(a->locks.n_objects + 1, sizeof *f.own);
     f.frames = calloc(a->trace->n_stacks + 1, sizeof *f.frames);
     f.uses = calloc(a->locks.n_objects + 1, sizeof *f.uses);
@@ -402,8 +403,8 @@ static int decide(struct analysis *a)
     keyed_init(&f.found, sizeof(struct finder_key), sizeof(struct finder_found));
     map_init(&f.members);
     int rc = out->of_context && out->of_regain && out->rooms && out->runs && f.waits && f.waited &&
-                     f.want && f.pools && f.only && f.own && f.uses && f.frames && f.queues &&
-                     out->calls && f.of[0] && f.of[1]
+                     f.want && f.pools && f.only && f.tasks && f.own && f.uses && f.frames &&
+                     f.queues && out->calls && f.of[0] && f.of[1]
                  ? program_make(&out->program, a->trace, &a->arena)
                  : -ENOMEM;
     rc = rc ? rc : find(&f);
@@ -415,6 +416,7 @@ static int decide(struct analysis *a)
     free(f.want);
     free(f.pools);
     free(f.only);
+    free(f.tasks);
     free(f.own);
     free(f.uses);
     free(f.frames);

@@ -50,6 +50,13 @@ struct finder_use {
     uint32_t waits;
 };
 
+/* In how many tasks of how many threads there were waits of a context; a task begins after a wait for
+ * work. */
+struct finder_tasks {
+    uint32_t n, threads;
+    uint32_t task, thread; /* the last ones */
+};
+
 /* What the latest thread waited for a resource. */
 struct finder_member {
     uint32_t thread; /* 0: none */
@@ -65,11 +72,12 @@ struct finder {
     uint64_t *waited; /* and for how long */
     uint8_t *want;    /* [contexts.n]: enum want of each */
     uint32_t
-        *pools;     /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
-    uint32_t *only; /* [contexts.n]: the one thread that waits there; CROWD_SEVERAL; 0: none */
-    bool *own;      /* [n_objects]: a resource of its own, not one of a crowd's */
-    uint64_t *of[2];         /* [contexts.n]: ns waited, and in reacquiring a monitor */
-    uint32_t *frames;        /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
+        *pools; /* [contexts.n]: the pool whose threads wait there; 0: several, or one thread */
+    struct finder_tasks *tasks; /* [contexts.n] */
+    uint32_t *only;   /* [contexts.n]: the one thread that waits there; CROWD_SEVERAL; 0: none */
+    bool *own;        /* [n_objects]: a resource of its own, not one of a crowd's */
+    uint64_t *of[2];  /* [contexts.n]: ns waited, and in reacquiring a monitor */
+    uint32_t *frames; /* [n_stacks]: 1 + those that are not the JDK's; 0: not counted yet */
     struct finder_use *uses; /* [n_objects] */
     uint8_t *queues;         /* [n_stacks]: enum finder_queue_call of each; 0: not looked at yet */
     struct keyed found;      /* struct finder_found */

@@ -213,10 +213,37 @@ static bool wants_a_lock(const struct trace *t, const struct trace_stack *s, met
     return wants;
 }
 
+/* A sleep of the program's own has its role by the methods that sleep: NEAR of them. */
+static const char *role_of_sleep(const struct trace *t, const struct trace_stack *s, method_id own)
+{
+    enum { NEAR = 3 };
+    uint32_t i = 0;
+    while (i < s->n_frames && s->frames[i].method.v != own.v)
+        i++;
+    for (uint32_t k = i; k < s->n_frames && k < i + NEAR; k++) {
+        const struct trace_method *m = trace_method(t, s->frames[k].method);
+        const char *signature = trace_class(t, m->class_)->signature,
+                   *name = strrchr(signature, '/');
+        size_t n = strlen(signature);
+        if (sites_is_jdk(signature))
+            break;
+        if (lock_is_called_so(m->name) || (n > 5 && strcmp(signature + n - 5, "Lock;") == 0))
+            return "lock, polled";
+        for (size_t w = 0; w < ARRAY_LEN(role_words); w++)
+            if (role_words[w].kind == RESOURCE_DELAY &&
+                (strcasestr(m->name, role_words[w].word) ||
+                 strcasestr(name ? name : signature, role_words[w].word)))
+                return role_words[w].role;
+    }
+    return "sleep";
+}
+
 static const char *role_by_words(const struct resource *r, const struct analysis *a)
 {
     const struct trace *t = a->trace;
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    if (resource_is_sleep(r))
+        return role_of_sleep(t, s, r->wait_at.method);
     const char *called =
         r->kind == RESOURCE_THINGS ? role_of_called(t, s, r->wait_at.method) : NULL;
     if (called && strcmp(called, "lock") == 0)
@@ -248,6 +275,11 @@ bool resource_is_taken(const struct resource *r, const struct analysis *a)
 bool resource_is_loading(const struct resource *r, const struct analysis *a)
 {
     return is_role_of_loading(resource_role(r, a));
+}
+
+bool resource_is_sleep(const struct resource *r)
+{
+    return r->kind == RESOURCE_DELAY && r->take.v && r->take.v == r->wait_at.method.v;
 }
 
 bool resource_is_rate(const struct resource *r, const struct analysis *a)

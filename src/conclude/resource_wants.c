@@ -38,6 +38,21 @@ static bool may_delay(const struct finder *f, const struct context *x)
            program_outermost(p, x->stack).method.v != own.method.v;
 }
 
+/* The program itself sleeps in what others gave its thread to do: under a library that calls it, or in
+ * tasks of a pool, more than one for a thread.  One that is never done is a loop, which sleeps when it
+ * has nothing to do. */
+static bool may_sleep(const struct finder *f, uint32_t context, const struct context *x)
+{
+    const struct program *p = &f->out->program;
+    struct place own = program_place(p, x->stack);
+    method_id outermost = program_outermost(p, x->stack).method;
+    const struct finder_tasks *tasks = &f->tasks[context];
+    return own.method.v && program_library(p, x->stack).method.v == own.method.v &&
+           (program_code(p, outermost) < program_code(p, own.method) ||
+            (outermost.v != own.method.v && tasks->n > tasks->threads &&
+             purpose_is_in_task(p->trace, x->stack)));
+}
+
 /* The name of the method decides before the class of the object does, unless that is a lock's: of
  * the pool's own bookkeeping.  An object that only the library's own threads wait for is not a
  * thing. */
@@ -78,7 +93,7 @@ static enum want want_of(const struct finder *f, uint32_t context)
             return WANT_POLLED;
         return program_is_in(&f->out->program, x->stack) ? WANT_PERHAPS : WANT_NOTHING;
     case STATE_SLEEPING:
-        return may_delay(f, x) ? WANT_DELAY : WANT_NOTHING;
+        return may_delay(f, x) || may_sleep(f, context, x) ? WANT_DELAY : WANT_NOTHING;
     default:
         return WANT_NOTHING;
     }
@@ -135,17 +150,29 @@ unsigned finder_queue_calls(const struct finder *f, stack_id stack)
     return *of;
 }
 
+static void count_task(struct finder_tasks *of, uint32_t thread, uint32_t task)
+{
+    of->threads += of->thread != thread;
+    of->n += of->task != task;
+    of->thread = thread;
+    of->task = task;
+}
+
 /* Counts the waits of each context, with their pool and what they are for. */
 int finder_count_waits(struct finder *f)
 {
     const struct timeline *tl = &f->a->timeline;
     uint32_t *pools = calloc(tl->n_lines + 1, sizeof *pools);
     int rc = pools ? find_pools(f->a, pools) : -ENOMEM;
+    uint32_t task = 0;
     for (uint32_t thread = 1; thread < tl->n_lines && rc == 0; thread++) {
         const struct run *r = &tl->lines[thread].spans;
+        task++;
         for (uint32_t i = 0, n; i < r->n; i += n) {
             const struct span *v = run_stretch(r, sizeof *v, i, &n);
             for (uint32_t k = 0; k < n; k++) {
+                task += wait_is_for_work(f->a, v[k].context);
+                count_task(&f->tasks[v[k].context], thread, task);
                 bool other = f->waits[v[k].context] && f->pools[v[k].context] != pools[thread];
                 f->pools[v[k].context] = other ? 0 : pools[thread];
                 bool several = f->waits[v[k].context] && f->only[v[k].context] != thread;

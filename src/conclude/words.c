@@ -179,7 +179,10 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     unsigned share = rule_permille(r->wait_at_ns, r->ns) / 10;
     rule_line(f, CARD_PLAIN);
     say_who(f, ev, r);
-    rule_say(f, "%s%s", resource_n_waiters(r) == 1 ? kinds[r->kind].waits : kinds[r->kind].wait,
+    rule_say(f, "%s%s",
+             resource_is_sleep(r)         ? resource_n_waiters(r) == 1 ? " sleeps " : " sleep "
+             : resource_n_waiters(r) == 1 ? kinds[r->kind].waits
+                                          : kinds[r->kind].wait,
              r->kind == RESOURCE_LOOP ? "in handlers"
              : r->kind == RESOURCE_IO ? r->doing->does == DOES_NATIVE ? "in " : "for "
                                       : human_time(r->ns / r->count).text);
@@ -196,9 +199,9 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     if (r->count == 1)
         rule_say(f, " once");
     else
-        rule_say(f, " on average (%s waits, %s; longest %s%s%s%s)", human_count(r->count).text,
-                 human_time(r->ns).text, human_time(r->max).text,
-                 resource_is_brief(r) ? "; all about " : "",
+        rule_say(f, " on average (%s %s, %s; longest %s%s%s%s)", human_count(r->count).text,
+                 resource_is_sleep(r) ? "sleeps" : "waits", human_time(r->ns).text,
+                 human_time(r->max).text, resource_is_brief(r) ? "; all about " : "",
                  resource_is_brief(r) ? human_time(r->first - ev->a->window.from).text : "",
                  resource_is_brief(r) ? " after the start" : "");
     if (resource_is_rate(r, ev->a))
@@ -293,7 +296,7 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
         rule_say(f, "%u %% of the time ", rule_permille(x->ns, f->resource->held) / 10);
     if (is_another(f->resource, ev, x)) {
         rule_say(f, "waiting for another one");
-    } else if (x->other) {
+    } else if (x->other && !resource_is_sleep(&ev->resources.v[x->other - 1])) {
         char name[2 * LABEL_MAX];
         finding_resource(&ev->resources, &ev->resources.v[x->other - 1], ev->a, name, sizeof name);
         const struct resource *other = &ev->resources.v[x->other - 1];

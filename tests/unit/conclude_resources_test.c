@@ -2992,6 +2992,99 @@ static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_
     ADD(&b, who.v, who, to, park_exit, .lock = on);
 }
 
+/* Two threads sleep in each of eight tasks, each of which they waited for, or in one that is never
+ * done. */
+static const struct resource *sleeps_in(const char *frames, bool done)
+{
+    const thread_id who[] = {ann, bob};
+    stack_id idle = builder_stack(&b, TASKS), at = builder_stack(&b, frames);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 8; i++)
+        for (uint64_t k = 0; k < 2; k++) {
+            uint64_t time = 1000000 + i * 40000000 + k;
+            if (done)
+                parks(who[k], cat, time, time + 10000000, (lock_id){0}, idle, other_stack);
+            ADD(&b, who[k].v, who[k], time + 11000000, sleep_enter, .stack = at);
+            ADD(&b, who[k].v, who[k], time + 31000000, sleep_exit);
+        }
+    run(400000000);
+    return all.n && all.v[0].kind == RESOURCE_DELAY ? &all.v[0] : NULL;
+}
+
+#define SLEEP "java.lang.Thread.sleep0:native java.lang.Thread.sleep:1 "
+#define RUN " java.util.concurrent.ThreadPoolExecutor.runWorker:9 java.lang.Thread.run:1"
+
+Test(resources, who_sleeps_in_a_request_lets_time_pass)
+{
+    const struct resource *r =
+        sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.place:21 org.web.Worker.run:9", false);
+    cr_assert_not_null(r);
+    cr_assert(resource_is_sleep(r));
+    cr_assert_eq(r->count, 16);
+    char name[256];
+    resource_title(r, a, name, sizeof name);
+    cr_assert_str_eq(name, "Desk.pause (sleep)");
+    cr_assert_not_null(strstr(first_card()->text, " sleep 20.0 ms on average (16 sleeps, "), "%s",
+                       first_card()->text);
+    struct place leaf;
+    cr_assert_eq(does_of_wait(&all, a, span_of(ann, 0)->context, &leaf).does, DOES_SLEEP);
+}
+
+Test(resources, who_sleeps_in_each_task_lets_time_pass)
+{
+    cr_assert_not_null(sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.place:21" RUN, true));
+}
+
+Test(resources, who_sleeps_in_a_task_that_is_never_done_has_nothing_to_do)
+{
+    cr_assert_null(sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.loop:21" RUN, false));
+}
+
+Test(resources, who_sleeps_at_the_root_of_a_task_has_nothing_to_do)
+{
+    cr_assert_null(sleeps_in(SLEEP "shop.Desk.run:30" RUN, true));
+}
+
+Test(resources, who_sleeps_in_a_thread_of_its_own_has_nothing_to_do)
+{
+    cr_assert_null(sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.run:21", true));
+}
+
+static const char *role_of_sleep_in(const char *own)
+{
+    char frames[256];
+    snprintf(frames, sizeof frames, SLEEP "%s org.web.Worker.run:9", own);
+    const struct resource *r = sleeps_in(frames, false);
+    return resource_role(r, a);
+}
+
+Test(resources, who_sleeps_until_a_lock_is_free_polls_it)
+{
+    cr_assert_str_eq(role_of_sleep_in("shop.RowLock.pause:30 shop.Desk.place:21"), "lock, polled");
+}
+
+Test(resources, who_sleeps_in_a_method_that_locks_polls_a_lock)
+{
+    cr_assert_str_eq(role_of_sleep_in("shop.Row.pause:30 shop.Row.tryLock:21"), "lock, polled");
+}
+
+Test(resources, a_clock_is_not_a_lock)
+{
+    cr_assert_str_eq(role_of_sleep_in("shop.Clock.pause:30 shop.Row.blocks:21"), "sleep");
+}
+
+Test(resources, who_sleeps_before_a_retry)
+{
+    cr_assert_str_eq(role_of_sleep_in("shop.Retry.pause:30 shop.Desk.place:21"),
+                     "delay before a retry");
+}
+
+Test(resources, roles_of_sleeps_are_of_near_methods)
+{
+    cr_assert_str_eq(role_of_sleep_in("shop.Desk.a:30 shop.Desk.b:21 shop.Desk.c:7 shop.Retry.d:3"),
+                     "sleep");
+}
+
 /* Three threads of 1 s, or of half of that, wait for 90 ms until a class is initialised. */
 static const char *rules_of_a_start(bool half)
 {
