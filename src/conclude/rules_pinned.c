@@ -28,7 +28,7 @@ enum {
 enum {
     READY_LEAST_NS = 100000000,
     READY_THREADS_PERMILLE = 500, /* of a thread on average, */
-    READY_PERMILLE = 100,         /* of the time ready or on a carrier; */
+    READY_PERMILLE = 100, /* of the time ready or on a carrier, and of that with all waits; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     USERS_MAX = 64,               /* pools on carriers */
     JDKS_LOOKS = 8,               /* waits that are looked at to know a thread of the JDK's own */
@@ -472,13 +472,14 @@ struct users {
     size_t n;
     uint64_t ns, turns; /* of all */
     uint64_t lacks;     /* ns in which others waited */
+    uint64_t waits;     /* ns of all virtual threads' waits for resources */
 };
 
-/* Whether many short turns used the carriers.  A thread without events is not among the users: it
- * may compute for long. */
+/* Whether many short turns used the carriers: there are no long computations that could run
+ * elsewhere. */
 static bool has_short_turns(const struct users *u)
 {
-    return 2 * u->ns >= u->lacks && u->turns && u->ns / u->turns < LONG_TURN_NS;
+    return u->turns && u->ns / u->turns < LONG_TURN_NS;
 }
 
 struct lack {
@@ -562,6 +563,18 @@ static uint64_t on_carrier(const struct maker *m, uint32_t thread, const struct 
     return ns + (known ? turn(u, lacks, n_lacks, &on) : 0);
 }
 
+/* How long a thread waited for resources. */
+static uint64_t waited_for(const struct maker *m, uint32_t thread)
+{
+    const struct run *r = &m->a->timeline.lines[thread].spans;
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct span *s = run_at(r, sizeof *s, i);
+        ns += m->ev->resources.of_context[s->context] ? span_len(&m->a->timeline, s) : 0;
+    }
+    return ns;
+}
+
 static void say_users(struct rule_finding *f, const struct evidence *ev, struct users *u)
 {
     for (size_t i = 0; i < u->n; i++)
@@ -577,8 +590,9 @@ static void tell_lack(struct maker *m, const struct lack *l, struct users *u)
 {
     struct evidence *ev = m->ev;
     unsigned part = rule_permille(l->ns, l->ns + u->ns);
-    bool problem = part >= READY_PROBLEM_PERMILLE;
-    if (l->ns < READY_LEAST_NS || part < READY_PERMILLE ||
+    unsigned of_all = rule_permille(l->ns, max_u64(u->waits, l->ns) + u->ns);
+    bool problem = part >= READY_PROBLEM_PERMILLE && of_all >= READY_PROBLEM_PERMILLE;
+    if (l->ns < READY_LEAST_NS || part < READY_PERMILLE || of_all < READY_PERMILLE ||
         rule_permille(l->ns, ev->length) < READY_THREADS_PERMILLE)
         return;
     struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, l->ns);
@@ -614,6 +628,7 @@ static void make_lack(struct maker *m)
     for (uint32_t i = 1; i < m->a->timeline.n_lines; i++) {
         bool counts = m->a->threads.v[i].is_virtual && !is_jdks(m, i);
         uint64_t ns = counts ? on_carrier(m, i, lacks, n, u) : 0;
+        u->waits += counts ? waited_for(m, i) : 0;
         if (ns)
             add_user(u, m->a, i, ns);
     }

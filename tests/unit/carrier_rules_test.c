@@ -21,9 +21,18 @@ static thread_id started(const char *what, unsigned i, uint64_t ms)
 }
 
 /* Two compute from 10 ms to 900 ms.  Eight park at 5 ms, are unparked at 100 ms, and go on at
- * `until`, one after the other. */
-static void crunch(uint64_t until)
+ * `until`, one after the other.  Others wait for answers of ann's, in 900 ms each. */
+static void crunch_beside(uint64_t until, unsigned others)
 {
+    stack_id get = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                     "java.util.concurrent.FutureTask.get:2 shop.Desk.ask:9");
+    for (unsigned i = 0; i < others; i++) {
+        thread_id v = started("client", i, 1);
+        lock_id on = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+        ADD(&b, STREAM + v.v, v, 5 * MS, park_enter, .stack = get, .lock = on);
+        ADD(&b, 2, ann, 905 * MS + i, unpark, .target = v);
+        ADD(&b, STREAM + v.v, v, 905 * MS + 1000 + i, park_exit, .lock = on);
+    }
     stack_id at = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
                                     "shop.Request.run:9");
     for (unsigned i = 0; i < 2; i++) {
@@ -38,6 +47,11 @@ static void crunch(uint64_t until)
         ADD0(&b, STREAM + v.v, v, (until + i) * MS + MS / 2, thread_end);
     }
     analyzed_run(1000 * MS);
+}
+
+static void crunch(uint64_t until)
+{
+    crunch_beside(until, 0);
 }
 
 Test(carrier_rules, who_is_on_the_carriers)
@@ -82,6 +96,23 @@ Test(carrier_rules, many_short_turns)
     cr_assert_not_null(f);
     cr_expect_null(strstr(f->text, "try"), "%s", f->text);
     cr_expect_null(strstr(f->text, "poller"), "%s", f->text);
+}
+
+static int severity_beside(unsigned others)
+{
+    crunch_beside(901, others);
+    const struct rule_finding *f = finding_of("few-carriers");
+    return f ? (int)f->severity : -1;
+}
+
+Test(carrier_rules, most_of_what_virtual_threads_wait_for_is_something_else)
+{
+    cr_assert_eq(severity_beside(16), SEVERITY_WARNING);
+}
+
+Test(carrier_rules, a_carrier_is_little_of_what_virtual_threads_wait_for)
+{
+    cr_assert_eq(severity_beside(90), -1);
 }
 
 Test(carrier_rules, nobody_waits_long)
