@@ -1,5 +1,6 @@
 /* Decides what each wait is for, by the facts of that wait alone: a lock, a thing, an answer,
  * something polled, time that a library lets pass, or nothing that a thread holds. */
+#include "analyze/io_calls.h"
 #include "analyze/labels.h"
 #include "base/hash.h"
 #include "base/util.h"
@@ -70,7 +71,8 @@ static enum want want_of(const struct finder *f, uint32_t context)
     switch (x->what) {
     case STATE_BLOCKED:
     case STATE_REACQUIRING:
-        return WANT_OWNED;
+        /* by who wakes it: a select's own business, however long a processor makes it */
+        return io_in_select(f->a->trace, x->stack) ? WANT_NOTHING : WANT_OWNED;
     case STATE_PARKED:
     case STATE_WAITING:
         if (f->a->purposes.of_context[context] == PURPOSE_IO)

@@ -2992,6 +2992,35 @@ static void parks(thread_id who, thread_id by, uint64_t from, uint64_t to, lock_
     ADD(&b, who.v, who, to, park_exit, .lock = on);
 }
 
+/* bob is blocked on a monitor that cat has, ten times for 9 ms. */
+static size_t blocked_in(const char *frames)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, "Ljava/lang/Object;"));
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        ADD(&b, bob.v, bob, time, monitor_contended_enter, .lock = on, .owner = cat,
+            .stack = builder_stack(&b, frames));
+        ADD(&b, bob.v, bob, time + 9000000, monitor_contended_entered, .lock = on);
+    }
+    run(110000000);
+    return all.n;
+}
+
+#define IN_SELECT "sun.nio.ch.EPollSelectorImpl.clearInterrupt:3 sun.nio.ch.SelectorImpl.select:9 "
+
+Test(resources, a_selects_own_lock_is_none)
+{
+    cr_assert_eq(blocked_in(IN_SELECT "org.web.Poller.run:8 java.lang.Thread.run:1"), 0);
+}
+
+Test(resources, who_wakes_a_select_may_be_blocked)
+{
+    cr_assert_eq(blocked_in("sun.nio.ch.EPollSelectorImpl.wakeup:3 org.web.Poller.add:8 "
+                            "shop.Desk.place:21 java.lang.Thread.run:1"),
+                 1);
+}
+
 /* Two threads sleep in each of eight tasks, each of which they waited for, or in one that is never
  * done. */
 static const struct resource *sleeps_in(const char *frames, bool done)
