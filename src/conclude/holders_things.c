@@ -252,6 +252,16 @@ static bool others_give(const struct holder *h)
     return 2 * back < n;
 }
 
+/* While things are wanted, one at least is in use. */
+static uint64_t wanted_ns(const struct holder *h)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    uint64_t ns = 0;
+    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
+        ns += v[i].to - v[i].from;
+    return ns;
+}
+
 static int hold_things_of(struct holder *h, struct nested *n)
 {
     bool known = resource_is_known_pool(h->r->take, h->a->trace);
@@ -267,6 +277,7 @@ static int hold_things_of(struct holder *h, struct nested *n)
         return resource_each_wait(h->r, h->a, holder_take_answer, h);
     holder_sort_gives(h);
     TRY(take_things(h));
+    h->r->wanted = wanted_ns(h);
     if (!h->nested)
         return 0;
     TRY(resource_each_wait(h->r, h->a, take_inner, n));

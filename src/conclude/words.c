@@ -374,7 +374,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         return;
     }
     if (known_permille(r) < KNOWN_LEAST) {
-        rule_say(f, "unknown for %u %% of the time", 100 - known_permille(r) / 10);
+        rule_say(f, "unknown for %u %% of the time%s", 100 - known_permille(r) / 10,
+                 resource_is_taken(r, ev->a) ? ": taken without a wait, or not given back" : "");
         return;
     }
     if (known_permille(r) < KNOWN_PERMILLE)
@@ -601,8 +602,8 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool rare = r->n_doing && x->samples && x->samples < DOING_SAMPLES && looked;
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
-    if (!unknown || r->remote || resource_is_from_elsewhere(r) || resource_is_handed(r) ||
-        *trace_info(a->trace, "import.format", ""))
+    if (!unknown || known_permille(r) < KNOWN_LEAST || r->remote || resource_is_from_elsewhere(r) ||
+        resource_is_handed(r) || *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
     if (looked)

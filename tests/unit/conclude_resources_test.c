@@ -3007,7 +3007,8 @@ static size_t blocked_in(const char *frames)
     return all.n;
 }
 
-#define IN_SELECT "sun.nio.ch.EPollSelectorImpl.clearInterrupt:3 sun.nio.ch.SelectorImpl.select:9 "
+#define IN_SELECT                                                                                  \
+    "sun.nio.ch.EPollSelectorImpl.clearInterrupt:3 sun.nio.ch.EPollSelectorImpl.doSelect:9 "
 
 Test(resources, a_selects_own_lock_is_none)
 {
@@ -3019,6 +3020,41 @@ Test(resources, who_wakes_a_select_may_be_blocked)
     cr_assert_eq(blocked_in("sun.nio.ch.EPollSelectorImpl.wakeup:3 org.web.Poller.add:8 "
                             "shop.Desk.place:21 java.lang.Thread.run:1"),
                  1);
+}
+
+/* Four wait for two things of a pool, and give theirs back after 100 us each; nobody has them for most
+ * of the time. */
+Test(resources, things_that_nobody_was_seen_to_have)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    stack_id wait =
+                 builder_stack(&b, PARKED "co.Pool.take:9 shop.Desk.place:21 org.web.Worker.run:9"),
+             give = builder_stack(&b, "co.Pool.back:8 shop.Desk.place:25 org.web.Worker.run:9"),
+             cleans = builder_stack(&b, "co.Pool.clean:8 co.Cleaner.run:3");
+    thread_id cleaner = builder_thread(&b, "cleaner");
+    lock_id on =
+        builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/Semaphore$NonfairSync;"));
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t time = 1000000 + i * 20000000;
+        for (uint64_t k = 0; k < 4; k++)
+            ADD(&b, who[k].v, who[k], time + k, park_enter, .lock = on, .stack = wait);
+        for (uint64_t k = 0; k < 4;
+             k++) { /* the first one by the cleaner, each other by the one before */
+            uint64_t then = time + 15000000 + k * 101000;
+            if (k)
+                ADD(&b, who[k - 1].v, who[k - 1], then, unpark, .target = who[k], .stack = give);
+            else
+                ADD(&b, cleaner.v, cleaner, then, unpark, .target = who[k], .stack = cleans);
+            ADD(&b, who[k].v, who[k], then + 1000, park_exit, .lock = on);
+        }
+    }
+    run(210000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->kind, RESOURCE_THINGS);
+    cr_assert_str_eq(labelled(f, CARD_HELD_BY),
+                     "unknown for 99 % of the time: taken without a wait, or not given back");
+    cr_assert_str_eq(labelled(f, CARD_RERUN), "");
 }
 
 /* Two threads sleep in each of eight tasks, each of which they waited for, or in one that is never
