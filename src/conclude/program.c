@@ -259,6 +259,14 @@ struct place program_outermost(const struct program *p, stack_id stack)
     return (struct place){.line = -1};
 }
 
+bool program_one_library(const struct program *p, method_id x, method_id y)
+{
+    const char *a = trace_method_class(p->trace, x), *b = trace_method_class(p->trace, y);
+    const char *end = strchr(a, '/');
+    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
+    return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;
+}
+
 bool program_waits_for_work(const struct program *p, stack_id stack)
 {
     _Atomic uint8_t *known = &p->for_work[stack.v < p->trace->n_stacks ? stack.v : 0];

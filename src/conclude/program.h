@@ -59,6 +59,9 @@ static inline bool program_is_workers(const struct program *p, stack_id at)
     return at.v < p->trace->n_stacks && p->workers[at.v];
 }
 
+/* Whether two methods are of one library, by the first two names of their packages. */
+bool program_one_library(const struct program *p, method_id x, method_id y);
+
 /* io_waits_for_work, which is asked for each call of input and output.  Thread-safe. */
 bool program_waits_for_work(const struct program *p, stack_id at);
 

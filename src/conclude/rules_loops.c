@@ -75,18 +75,8 @@ static uint32_t shared(const struct loops *l, stack_id loop, stack_id stack)
     return library && own <= LOOP_FRAMES ? n : 0;
 }
 
-/* Whether two methods are of one unknown library: code of the loop's own library is not part of a
- * handler. */
-static bool same_library(const struct trace *t, method_id x, method_id y)
-{
-    const char *a = trace_method_class(t, x);
-    const char *b = trace_method_class(t, y);
-    const char *end = strchr(a, '/');
-    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
-    return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;
-}
-
-/* Whether a stack has a frame of the program inside the frames that it shares with the loop. */
+/* Whether a stack has a frame of the program inside the frames that it shares with the loop; code of
+ * the loop's own library, if that is unknown, is not part of a handler. */
 static bool looks_like_handler(const struct loops *l, stack_id loop, stack_id stack)
 {
     const struct program *p = &l->ev->resources.program;
@@ -96,7 +86,7 @@ static bool looks_like_handler(const struct loops *l, stack_id loop, stack_id st
     for (uint32_t i = 0; n && i + n < until_java(p->trace, s); i++) {
         enum code code = program_code(p, s->frames[i].method);
         if (code == CODE_PROGRAM ||
-            (code == CODE_OTHER && !same_library(p->trace, base, s->frames[i].method)))
+            (code == CODE_OTHER && !program_one_library(p, base, s->frames[i].method)))
             return true;
     }
     return false;

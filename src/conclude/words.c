@@ -526,6 +526,15 @@ static bool is_librarys_own(const struct resource *r, const struct evidence *ev,
            program_code(&ev->resources.program, r->take) == CODE_LIBRARY;
 }
 
+/* Whether holders are in code of the resource's own library at that end of their stacks: they do for
+ * it what it does by itself. */
+static bool is_of_its_library(const struct resource *r, const struct evidence *ev, struct place at)
+{
+    return at.method.v && r->take.v &&
+           program_code(&ev->resources.program, at.method) < CODE_PROGRAM &&
+           program_one_library(&ev->resources.program, at.method, r->take);
+}
+
 static const char *advice_for(const struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -564,8 +573,14 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (r->kind == RESOURCE_THINGS && resource_leads_to(r, ev->a).v) /* that is what it is for */
         return x->does == DOES_INPUT ? "allow more at once, or make the other end answer faster"
                                      : NULL;
+    if (transaction && x->does == DOES_COMPUTE &&
+        is_of_its_library(r, ev, program_library(&ev->resources.program, x->stack)))
+        return "make this statement cheaper";
     if (transaction)
         return doings[x->does].of_transaction;
+    if (r->kind == RESOURCE_THINGS && /* the pool's own threads hold none that they could release */
+        is_of_its_library(r, ev, program_outermost(&ev->resources.program, x->stack)))
+        return NULL;
     if (is_librarys_own(r, ev, x))
         return NULL;
     return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits

@@ -422,7 +422,10 @@ Test(resources, what_two_have_for_a_moment_is_one)
     cr_assert_eq(all.v[0].at_once, 1);
 }
 
-/* Each gives its thing to a helper of the pool, which wakes, works, and gives it to the next one. */
+#define READ_BY "sun.nio.ch.SocketDispatcher.read0:native "
+
+/* Each gives its thing to a helper of the pool, which wakes, works (for ms: reads, called by the pool),
+ * and gives it to the next one. */
 static void give_through_a_helper(uint64_t wakes, uint64_t works)
 {
     lock_id bag =
@@ -433,7 +436,8 @@ static void give_through_a_helper(uint64_t wakes, uint64_t works)
                                  "com.fast.pool.Bag.later:30 shop.Desk.place:25 shop.Main.main:2"),
              idle = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                       "java.util.concurrent.ThreadPoolExecutor.getTask:1"),
-             give = builder_stack(&b, "com.fast.pool.Bag.requite:31 com.fast.pool.Helper.run:2");
+             give = builder_stack(&b, "com.fast.pool.Bag.requite:31 com.fast.pool.Helper.run:2"),
+             tests = builder_stack(&b, READ_BY "shop.Check.test:4 com.fast.pool.Helper.run:2");
     for (int i = 0; i < 3; i++) {
         does_sleep(who[i], 100, 200);
         ADD(&b, who[i].v, who[i], 1000000, park_enter, .lock = bag, .stack = take);
@@ -448,6 +452,9 @@ static void give_through_a_helper(uint64_t wakes, uint64_t works)
         ADD(&b, has.v, has, time + 500, park_enter, .lock = bag, .stack = take);
         ADD(&b, dan.v, dan, time + wakes, park_exit);
         time += wakes + works;
+        if (works > 1000000)
+            ADD(&b, dan.v, dan, time - 1000, io, .what = IO_KIND_input, .since = at(time - works),
+                .stack = tests);
         ADD(&b, dan.v, dan, time, unpark, .target = next, .stack = give);
         ADD(&b, next.v, next, time + 1000, park_exit, .lock = bag);
     }
@@ -1203,8 +1210,6 @@ static const char *name_of_pool_that_reads(const char *frames)
     resource_key(&all.v[0], a, key, sizeof key);
     return name;
 }
-
-#define READ_BY "sun.nio.ch.SocketDispatcher.read0:native "
 
 Test(resources, a_pool_of_connections_to_one_server_is_called_so)
 {
@@ -3055,6 +3060,46 @@ Test(resources, things_that_nobody_was_seen_to_have)
     cr_assert_str_eq(labelled(f, CARD_HELD_BY),
                      "unknown for 99 % of the time: taken without a wait, or not given back");
     cr_assert_str_eq(labelled(f, CARD_RERUN), "");
+}
+
+/* What the pool does by itself is nobody's to release. */
+Test(resources, a_pools_own_thread_gets_no_advice)
+{
+    give_through_a_helper(1000, 15000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->doing[0].does, DOES_INPUT);
+    cr_assert_str_eq(method_of(f->resource->doing[0].at), "shop.Check.test");
+    cr_assert_str_eq(labelled(f, CARD_TRY), "");
+}
+
+/* A statement computes in the database itself while ann waits for a row; or the program does. */
+static const char *advice_of_transaction(const char *frames)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, "Lorg/h2/mvstore/tx/Transaction;"));
+    stack_id wait = builder_stack(&b, "org.h2.mvstore.tx.Transaction.waitForThisToEnd:5 "
+                                      "org.h2.jdbc.JdbcStatement.execute:6 shop.Load.run:5");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob, .stack = wait);
+        look(bob, time + 5000000, frames, 0);
+        ADD(&b, ann.v, ann, time + 9000000, monitor_contended_entered, .lock = on);
+    }
+    run(210000000);
+    return labelled(first_card(), CARD_TRY);
+}
+
+Test(resources, a_statement_that_computes_is_in_its_transaction)
+{
+    cr_assert_str_eq(advice_of_transaction("org.h2.table.Scan.next:4 "
+                                           "org.h2.jdbc.JdbcStatement.execute:6 shop.Load.run:9"),
+                     "make this statement cheaper");
+}
+
+Test(resources, what_the_program_computes_may_be_done_outside_of_the_transaction)
+{
+    cr_assert_str_eq(advice_of_transaction("shop.Load.sum:4 shop.Load.run:9"),
+                     "do this work outside of the transaction");
 }
 
 /* Two threads sleep in each of eight tasks, each of which they waited for, or in one that is never
