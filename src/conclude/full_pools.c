@@ -94,7 +94,9 @@ void pool_find_none_free(const struct evidence *ev, struct resource *r)
     struct buf idle = {0};
     uint64_t from, to, whole = 0, all = 0, longer = 0;
     int free_ones = 0;
-    r->n_pool = look_at_pool(ev, r->holder, &idle, &from, &to);
+    bool is_virtual =
+        ev->a->threads.v[r->holder].is_virtual; /* one for each request or connection */
+    r->n_pool = is_virtual ? 0 : look_at_pool(ev, r->holder, &idle, &from, &to);
     struct idle_edge *v = (void *)idle.p;
     size_t n = r->n_pool ? idle.len / sizeof *v : 0;
     if (n)

@@ -266,12 +266,14 @@ static inline bool wait_is_for_work(const struct analysis *of, uint32_t context)
  * the JVM ends: it is a part of that end. */
 bool wait_is_of_the_end(const struct analysis *a, const struct span *s);
 
-/* Whether each thread waited once, all for as long: for something that begins, and not again. */
+/* Whether each thread waited once, all for as long and at the same time: for something that begins,
+ * and not again. */
 static inline bool resource_is_once(const struct resource *r)
 {
     bool one = r->lock.v || r->kind != RESOURCE_LOCK; /* not one lock each */
     return one && r->n_threads > 1 && r->count <= r->n_threads && !r->open &&
-           2 * r->given >= r->count && 5 * r->ns >= 4 * r->max * r->count;
+           2 * r->given >= r->count && 5 * r->ns >= 4 * r->max * r->count &&
+           r->last - r->first <= 2 * r->max;
 }
 
 /* What the share of a resource's waits is in the time of those who wait, in thousandths. */

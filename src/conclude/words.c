@@ -330,10 +330,16 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
     if (!at.method.v)
         return;
     rule_line(f, CARD_MORE);
-    rule_say_in(f, ev, "", at);
+    /* where others wait at the very same line, only the library's method says what is done there */
+    bool same = x->at.method.v && x->at.method.v == f->resource->wait_at.method.v &&
+                x->at.line == f->resource->wait_at.line && outside.method.v &&
+                outside.method.v != x->at.method.v;
+    if (same)
+        rule_say_in(f, ev, "", outside);
+    rule_say_in(f, ev, same ? " <- " : "", at);
     if (x->other_line)
         rule_say(f, ", line from other samples");
-    if (x->at.method.v)
+    if (x->at.method.v && !same)
         rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
 }
 

@@ -3072,6 +3072,73 @@ Test(resources, a_pools_own_thread_gets_no_advice)
     cr_assert_str_eq(labelled(f, CARD_TRY), "");
 }
 
+#define SLEEP "java.lang.Thread.sleep0:native java.lang.Thread.sleep:1 "
+
+/* Three threads of virtual requests, or of a start, wait once each for as long, one after the other or
+ * at the same time. */
+static bool is_once(uint64_t apart)
+{
+    const thread_id who[] = {ann, bob, cat};
+    for (uint64_t i = 0; i < 3; i++)
+        gets(who[i], dan, 1000000 + i * apart, 31000000 + i * apart, GET "shop.Desk.place:30");
+    run(400000000);
+    cr_assert_eq(all.v[0].count, 3);
+    return resource_is_once(&all.v[0]);
+}
+
+Test(resources, what_each_waits_for_once_at_the_same_time_begins)
+{
+    cr_assert(is_once(1000000));
+}
+
+Test(resources, requests_one_after_the_other_are_not_something_that_begins)
+{
+    cr_assert_not(is_once(40000000));
+}
+
+/* Each row's lock is held over a nap in a request. */
+Test(resources, a_sleep_of_the_programs_has_no_name_in_what_a_holder_does)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, "Lshop/Row;"));
+    stack_id wait = builder_stack(&b, "shop.Desk.place:21 org.web.Worker.run:9"),
+             naps = builder_stack(&b, SLEEP "shop.Desk.nap:30 shop.Desk.place:22 "
+                                            "org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t time = 1000000 + i * 20000000;
+        ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob, .stack = wait);
+        ADD(&b, bob.v, bob, time + 1000, sleep_enter, .stack = naps);
+        ADD(&b, bob.v, bob, time + 14900000, sleep_exit);
+        ADD(&b, ann.v, ann, time + 15000000, monitor_contended_entered, .lock = on);
+    }
+    run(210000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
+    cr_assert_not_null(strstr(f->text, "% of the time sleeping; "), "%s", f->text);
+}
+
+/* Where waiters and holder are at one line, the library's method says what is done. */
+Test(resources, at_the_line_of_the_waiters_the_librarys_method_says_what_is_done)
+{
+    lock_id on = builder_lock(&b, builder_class(&b, "Lorg/log/Appender;"));
+    stack_id wait = builder_stack(&b, "org.log.Appender.append:7 shop.Desk.log:21 "
+                                      "shop.Desk.place:9 org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t time = 1000000 + i * 20000000;
+        ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob, .stack = wait);
+        look(bob, time + 5000000,
+             "java.util.zip.Deflater.deflate:3 org.log.Zip.compress:8 org.log.Appender.append:9 "
+             "shop.Desk.log:21 shop.Desk.place:9 org.web.Worker.run:9",
+             0);
+        ADD(&b, ann.v, ann, time + 15000000, monitor_contended_entered, .lock = on);
+    }
+    run(410000000);
+    cr_assert_not_null(
+        strstr(first_card()->text, "; Zip.compress (Zip.java:8) <- Desk.log (Desk.java:21)"), "%s",
+        first_card()->text);
+}
+
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
 static const char *advice_of_transaction(const char *frames)
 {
@@ -3121,7 +3188,6 @@ static const struct resource *sleeps_in(const char *frames, bool done)
     return all.n && all.v[0].kind == RESOURCE_DELAY ? &all.v[0] : NULL;
 }
 
-#define SLEEP "java.lang.Thread.sleep0:native java.lang.Thread.sleep:1 "
 #define RUN " java.util.concurrent.ThreadPoolExecutor.runWorker:9 java.lang.Thread.run:1"
 
 Test(resources, who_sleeps_in_a_request_lets_time_pass)

@@ -438,11 +438,11 @@ Test(servers, a_lock_that_virtual_threads_of_the_program_take_is_the_programs)
 /* A private method is a detail of what others may call, and elsewhere in the next JDK. */
 Test(servers, a_private_method_of_the_jdks_is_no_name)
 {
-    static const char at[] = "sun.nio.ch.EPollSelectorImpl.clearInterrupt:~9 "
-                             "sun.nio.ch.EPollSelectorImpl.doSelect:~4 "
-                             "sun.nio.ch.SelectorImpl.lockAndDoSelect:~3 "
-                             "sun.nio.ch.SelectorImpl.select:2 shop.Loop.turn:7 shop.Load.run:5";
-    cr_assert_str_eq(title_of_lock(at, at), "lock of SelectorImpl.select");
+    static const char at[] = "sun.nio.fs.LinuxWatchService.clear:~9 "
+                             "sun.nio.fs.LinuxWatchService.doPoll:~4 "
+                             "sun.nio.fs.WatchServiceImpl.lockAndDoPoll:~3 "
+                             "sun.nio.fs.WatchServiceImpl.poll:2 shop.Loop.turn:7 shop.Load.run:5";
+    cr_assert_str_eq(title_of_lock(at, at), "lock of WatchServiceImpl.poll");
 }
 
 /* Who calls a method that is named so takes the lock. */
