@@ -13,14 +13,14 @@ enum {
     TIMER_PART = 10, /* of a wait: a timer ends it within this part after its own wait */
 };
 
-/* When the giver began to work on what it gave at `to`: after its previous give, and after its last
- * wait for work. */
+/* When the giver began to work on what it gave at `to`: after its previous give, after its last wait
+ * for work, and not before it was there. */
 static uint64_t begun(const struct holder *h, uint32_t giver, uint64_t to)
 {
     const struct give *v = (const void *)h->gives.p;
     const struct span *work = resource_last_idle(h->a, giver, to);
     size_t n = h->gives.len / sizeof *v, i = 0;
-    uint64_t since = work ? span_end(&h->a->timeline, work) : 0, at = to;
+    uint64_t since = work ? span_end(&h->a->timeline, work) : h->a->threads.v[giver].from, at = to;
     BISECT(i, n, v[i].thread < giver || (v[i].thread == giver && v[i].time < to));
     for (; i && v[i - 1].thread == giver; i--) {
         if (at - v[i - 1].time > ONE_GIVE_NS)

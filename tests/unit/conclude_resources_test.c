@@ -2340,6 +2340,22 @@ Test(resources, who_wakes_by_itself_has_not_worked_before)
     cr_assert_eq(r->holder, dan.v);
 }
 
+/* Each answer is given by a thread of its own, which is started 20 ms before, and computes. */
+Test(resources, who_is_not_there_yet_does_not_work)
+{
+    for (uint64_t i = 0; i < 5; i++) {
+        char name[] = {'o', 'w', 'n', '-', (char)('1' + i), 0};
+        thread_id own = builder_thread(&b, name);
+        uint64_t from = 1000000 + i * 200000000;
+        ADD0(&b, own.v, own, from + 80000000, thread_start);
+        gets(ann, own, from, from + 100000000, GET "shop.Desk.place:30");
+    }
+    run(1100000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_lt(all.v[0].held, 101000000);
+    cr_assert_gt(all.v[0].held, 99000000);
+}
+
 /* Answers that do not come until the end: asked for in tasks of a pool, or by whoever it is. */
 static void never_get(const thread_id *who, size_t n, const char *frames)
 {
