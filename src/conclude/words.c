@@ -162,6 +162,14 @@ static bool is_of_holders_too(const struct resource *r, const struct evidence *e
             program_caller(&ev->resources.program, x->stack).method.v == at.method.v);
 }
 
+/* Whether requests queue though the threads that give the answers are many more than those that work
+ * at a time: something lets only so many begin, as an actor does, or a limit. */
+static bool is_serial(const struct resource *r)
+{
+    return rule_is_queue_for_answers(r) && r->one_pool && r->at_once && !r->none_free &&
+           2 * r->at_once <= r->n_holders;
+}
+
 /* Slow limits by the minute. */
 static void say_rate(struct rule_finding *f, const struct resource *r)
 {
@@ -215,7 +223,8 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, "requests queue for %u %% of that time, before work on the answer begins",
                  rule_permille(r->queued_ns, r->given_ns) / 10);
         if (r->at_once && !r->none_free) /* where all are busy, the title says it */
-            rule_say(f, " (%u at a time)", r->at_once);
+            rule_say(f, is_serial(r) ? " (%u at a time, by %u threads in turn)" : " (%u at a time)",
+                     r->at_once, r->n_holders);
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f,
@@ -509,8 +518,9 @@ static bool is_small_pool(const struct resource *r)
 {
     if (r->kind == RESOURCE_IO)
         return r->none_free && r->n_threads > 1 && r->doing->does == DOES_INPUT;
-    return rule_is_queue_for_answers(r) && r->one_pool && r->n_holders > 1 && r->n_doing &&
-           r->doing->does == DOES_INPUT && rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
+    return rule_is_queue_for_answers(r) && r->one_pool && r->n_holders > 1 && !is_serial(r) &&
+           r->n_doing && r->doing->does == DOES_INPUT &&
+           rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
 /* Whether a thread serves others alone: an event loop, the only thread of a pool, or one for whose
@@ -555,6 +565,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                : resource_is_late(r) ? NULL
                                      : "take the lock less often and do more work each time";
+    if (is_serial(r))
+        return "allow more at a time: more threads alone would not help";
     if (is_small_pool(r))
         return "give the pool more threads, or make the other end answer faster";
     if (resource_is_rate(r, ev->a))

@@ -3155,6 +3155,31 @@ Test(resources, at_the_line_of_the_waiters_the_librarys_method_says_what_is_done
         first_card()->text);
 }
 
+/* Four threads of a pool answer four, one after the other: each begins when the one before is done. */
+Test(resources, a_pool_whose_threads_work_in_turn_needs_no_more_of_them)
+{
+    const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id pool[] = {builder_thread(&b, "desk-1"), builder_thread(&b, "desk-2"),
+                        builder_thread(&b, "desk-3"), builder_thread(&b, "desk-4")};
+    stack_id idle = builder_stack(&b, TASKS),
+             reads = builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Desk$Task.run:5");
+    for (uint64_t round = 0; round < 5; round++)
+        for (uint64_t i = 0; i < 4; i++) {
+            uint64_t start = 1000000 + round * 130000000, from = start + i * 30000000;
+            parks(pool[i], i ? pool[i - 1] : dan, start - 500000, from, (lock_id){0}, idle,
+                  other_stack);
+            ADD(&b, pool[i].v, pool[i], from + 28000000, io, .what = IO_KIND_input, .stack = reads,
+                .since = at(from + 100000));
+            gets(who[i], pool[i], start, from + 29000000, GET "shop.Desk.place:30");
+        }
+    run(660000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_not_null(strstr(f->text, "begins (1 at a time, by 4 threads in turn)"), "%s",
+                       f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY),
+                     "allow more at a time: more threads alone would not help");
+}
+
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
 static const char *advice_of_transaction(const char *frames)
 {
