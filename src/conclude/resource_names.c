@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define COMMON_POOL "ForkJoinPool.commonPool"
+
 enum {
     LIBRARY_NAMES = 3,  /* of a package, that identify a library: com/zaxxer/hikari/ */
     LED_PERMILLE = 900, /* of its holders' time: connections to a peer, and what they are for */
@@ -349,7 +351,9 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     if (resource_is_meeting(r))
         return "barrier";
     if (r->kind == RESOURCE_ANSWERS && r->holder)
-        return r->n_holders > 1 && r->one_pool ? "thread pool" : "thread";
+        return (r->n_holders > 1 && r->one_pool) || resource_is_common_pool(a, r->holder)
+                   ? "thread pool"
+                   : "thread";
     static const char *const roles[] = {
         [RESOURCE_LOCK] = "lock",      [RESOURCE_THINGS] = "pool or limit",
         [RESOURCE_ANSWERS] = "answer", [RESOURCE_POLLED] = "polled condition",
@@ -378,6 +382,17 @@ static bool has_named_giver(const struct resource *r, const struct analysis *a)
 }
 
 /* Answers have the name of the thread or pool that gives them, if it is only one. */
+static const char *thread_name(const struct analysis *a, uint32_t thread)
+{
+    return trace_thread(a->trace, a->threads.v[thread].id)->name;
+}
+
+bool resource_is_common_pool(const struct analysis *a, uint32_t thread)
+{
+    return strncmp(thread_name(a, thread), COMMON_POOL "-worker",
+                   sizeof COMMON_POOL "-worker" - 1) == 0;
+}
+
 static bool answering_pool(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     if (r->remote) {
@@ -387,7 +402,9 @@ static bool answering_pool(const struct resource *r, const struct analysis *a, c
     if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || resource_is_meeting(r) ||
         !(r->kind == RESOURCE_LOOP ? r->holder != 0 : has_named_giver(r, a)))
         return false;
-    if (r->n_holders > 1)
+    if (resource_is_common_pool(a, r->holder)) /* of one thread, where there are two processors */
+        snprintf(out, n, "%s", COMMON_POOL);
+    else if (r->n_holders > 1)
         resource_thread_pool(a, r->holder, out, n);
     else
         label_thread(&a->threads, a->trace, r->holder, out, n);
@@ -576,11 +593,6 @@ void resource_lock_name(const struct analysis *a, lock_id lock, stack_id waits_a
         name_by_field(field, signature, out, n);
     else
         class_of_program(signature, out, n);
-}
-
-static const char *thread_name(const struct analysis *a, uint32_t thread)
-{
-    return trace_thread(a->trace, a->threads.v[thread].id)->name;
 }
 
 bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)

@@ -67,6 +67,9 @@ bool resource_class_of_entry(const char *signature);
 /* Whether it is the lock under which the JVM loads or initialises a class. */
 bool resource_is_of_classes(const struct resource *r, const struct analysis *a);
 
+/* Whether a thread is of the JDK's common pool, which all that is asynchronous shares by default. */
+bool resource_is_common_pool(const struct analysis *a, uint32_t thread);
+
 /* Whether the program itself sleeps there: time passes, and no library lets it. */
 bool resource_is_sleep(const struct resource *r);
 /* Whether it is a limit of calls per second. */

@@ -523,6 +523,15 @@ static bool is_small_pool(const struct resource *r)
            rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
 }
 
+/* Tasks that wait, in the pool that has a thread for each processor but one. */
+static bool is_common(const struct resource *r, const struct analysis *a)
+{
+    return rule_is_queue_for_answers(r) && r->n_doing && resource_is_common_pool(a, r->holder) &&
+           (r->doing->does == DOES_INPUT || r->doing->does == DOES_ANSWER ||
+            r->doing->does == DOES_SLEEP) &&
+           rule_permille(r->doing->ns, r->held) >= TRY_PERMILLE;
+}
+
 /* Whether a thread serves others alone: an event loop, the only thread of a pool, or one for whose
  * answers others wait. */
 static bool is_server(const struct resource *r)
@@ -565,6 +574,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                : resource_is_late(r) ? NULL
                                      : "take the lock less often and do more work each time";
+    if (is_common(r, ev->a))
+        return "run tasks that wait in an executor of their own, not in the common pool";
     if (is_serial(r))
         return "allow more at a time: more threads alone would not help";
     if (is_small_pool(r))

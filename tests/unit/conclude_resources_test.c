@@ -3180,6 +3180,46 @@ Test(resources, a_pool_whose_threads_work_in_turn_needs_no_more_of_them)
                      "allow more at a time: more threads alone would not help");
 }
 
+/* One thread answers four, and reads for each. */
+static const struct rule_finding *answers_of(const char *thread)
+{
+    const thread_id who[] = {ann, bob, cat, builder_thread(&b, "eve")};
+    thread_id has = builder_thread(&b, thread);
+    stack_id idle = builder_stack(&b, TASKS),
+             reads = builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Desk$Task.run:5");
+    for (uint64_t round = 0; round < 5; round++) {
+        uint64_t start = 1000000 + round * 130000000;
+        parks(has, dan, start - 500000, start, (lock_id){0}, idle, other_stack);
+        for (uint64_t i = 0; i < 4; i++) {
+            uint64_t from = start + i * 30000000;
+            ADD(&b, has.v, has, from + 28000000, io, .what = IO_KIND_input, .stack = reads,
+                .since = at(from + 100000));
+            gets(who[i], has, start, from + 29000000, GET "shop.Desk.place:30");
+        }
+    }
+    run(660000000);
+    return first_card();
+}
+
+Test(resources, the_common_pool_is_called_by_its_name)
+{
+    const struct rule_finding *f = answers_of("ForkJoinPool.commonPool-worker-1");
+    char name[256];
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "answers of ForkJoinPool.commonPool");
+    cr_assert_str_eq(resource_role(&all.v[0], a), "thread pool");
+    cr_assert_str_eq(labelled(f, CARD_TRY),
+                     "run tasks that wait in an executor of their own, not in the common pool");
+}
+
+Test(resources, another_pools_thread_is_not_the_common_pool)
+{
+    const struct rule_finding *f = answers_of("ForkJoinPool-1-worker-1");
+    cr_assert_str_eq(resource_role(&all.v[0], a), "thread");
+    cr_assert_str_neq(labelled(f, CARD_TRY),
+                      "run tasks that wait in an executor of their own, not in the common pool");
+}
+
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
 static const char *advice_of_transaction(const char *frames)
 {
