@@ -82,13 +82,14 @@ busy() { # OPTIONS
     same "$(cat text)" ""
     # those that compute may have waited for one, too, when they started
     grep -qE '^(8|9|10) virtual threads waited for a carrier: [0-9]+ times, [0-9.]+ s in total, [0-9.]+ on average; ' few || fail "$(cat few)"
-    has few 'try: run long computations in a pool of platform threads'
+    grep -qE 'try: (if virtual threads compute for long: )?run long computations in a pool of platform threads' few || fail "$(cat few)"
     run 0 "$ORCA" report --json --threads "$TRACE"
     same "$(jq '[.threads[] | select(.virtual and .no_carrier_ns > 100000000)] | length' out)" 8
 }
 test_starved_by_computing() {
     busy events=all
     grep -qE '; on the carriers: threads without a name (9[0-9]|100) %' few || fail "$(cat few)"
+    has few 'try: run '
 }
 # Threads that compute and do not wait are then not known.
 test_starved_by_unknown() {

@@ -20,9 +20,9 @@ static thread_id started(const char *what, unsigned i, uint64_t ms)
     return v;
 }
 
-/* Two compute from 10 ms to 900 ms.  Eight park at 5 ms, are unparked at 100 ms, and go on at
+/* n compute from 10 ms to 900 ms.  Eight park at 5 ms, are unparked at 100 ms, and go on at
  * `until`, one after the other.  Others wait for answers of ann's, in 900 ms each. */
-static void crunch_beside(uint64_t until, unsigned others)
+static void crunch_of(unsigned n, uint64_t until, unsigned others)
 {
     stack_id get = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
                                      "java.util.concurrent.FutureTask.get:2 shop.Desk.ask:9");
@@ -35,7 +35,7 @@ static void crunch_beside(uint64_t until, unsigned others)
     }
     stack_id at = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
                                     "shop.Request.run:9");
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < n; i++) {
         thread_id v = started("crunch", i, 10);
         ADD0(&b, STREAM + v.v, v, 900 * MS, thread_end);
     }
@@ -47,6 +47,11 @@ static void crunch_beside(uint64_t until, unsigned others)
         ADD0(&b, STREAM + v.v, v, (until + i) * MS + MS / 2, thread_end);
     }
     analyzed_run(1000 * MS);
+}
+
+static void crunch_beside(uint64_t until, unsigned others)
+{
+    crunch_of(2, until, others);
 }
 
 static void crunch(uint64_t until)
@@ -96,6 +101,16 @@ Test(carrier_rules, many_short_turns)
     cr_assert_not_null(f);
     cr_expect_null(strstr(f->text, "try"), "%s", f->text);
     cr_expect_null(strstr(f->text, "poller"), "%s", f->text);
+}
+
+/* Who has no events may compute. */
+Test(carrier_rules, who_is_on_the_carriers_is_unknown)
+{
+    crunch_of(0, 901, 0);
+    const struct rule_finding *f = finding_of("few-carriers");
+    cr_assert_not_null(f);
+    cr_expect_not_null(strstr(f->text, "try: if virtual threads compute for long: run long "), "%s",
+                       f->text);
 }
 
 static int severity_beside(unsigned others)
