@@ -82,6 +82,13 @@ static bool is_kept_off(const struct evidence *ev, const struct use *u)
     return rule_permille(u->on + u->own, ev->length * u->processors) < FEW_PERMILLE;
 }
 
+/* Whether the JVM's compilers and collectors use more than the program: what it lacks it lacks while
+ * they work, as at a start. */
+static bool is_jvms(const struct use *u)
+{
+    return u->own > u->on;
+}
+
 static void say_use(struct rule_finding *f, const struct evidence *ev, struct use *u)
 {
     uint64_t all = u->on + u->own;
@@ -97,6 +104,11 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
                  "; the program had %.1f of the %" PRIu64
                  " processors: other processes or its quota keep it from the rest",
                  (double)all / (double)ev->length, u->processors);
+    if (is_jvms(u)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "most of that is the JVM's own work: compiling, as at a start, or collecting");
+        return;
+    }
     rule_line(f, CARD_TRY);
     rule_say(f, kept ? "more threads will not help: let the program have the rest, or do less work"
                      : "more threads will not help: more processors, or less work");
@@ -112,7 +124,11 @@ void rule_few_processors(struct evidence *ev)
     if (part < READY_PERMILLE)
         return;
     bool problem = part >= READY_PROBLEM_PERMILLE;
-    struct rule_finding *f = rule_find(ev, problem ? SEVERITY_PROBLEM : SEVERITY_WARNING, u.ready);
+    struct rule_finding *f = rule_find(ev,
+                                       is_jvms(&u) ? SEVERITY_INFO
+                                       : problem   ? SEVERITY_PROBLEM
+                                                   : SEVERITY_WARNING,
+                                       u.ready);
     if (!f)
         return;
     for (size_t i = 0; i < u.n && i < NAMED; i++)

@@ -39,8 +39,26 @@ Test(processor_rules, threads_that_wait_for_one)
     cr_expect_not_null(
         strstr(f->text, "1.0 threads on average wait for a processor (1 processor): "), "%s",
         f->text);
+    cr_expect_neq(f->severity, SEVERITY_INFO);
     cr_expect_not_null(strstr(f->text, "ready: "), "%s", f->text);
     cr_expect_null(strstr(f->text, "other processes"), "%s", f->text);
+}
+
+/* Ann and bob run for 1 ms each, while a compiler has the processor for 18 of 20 ms. */
+Test(processor_rules, what_the_jvms_own_threads_use)
+{
+    thread_id jit = builder_thread_flags(&b, "C2 CompilerThread0", THREAD_NATIVE);
+    for (uint64_t i = 0; i < 50; i++) {
+        computes(ann, i * 20, i * 20 + 1, true);
+        computes(bob, i * 20 + 1, i * 20 + 2, true);
+        computes(jit, i * 20 + 2, i * 20 + 20, true);
+    }
+    ends("1");
+    const struct rule_finding *f = finding_of("few-processors");
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_INFO);
+    cr_expect_not_null(strstr(f->text, "; most of that is the JVM's own work"), "%s", f->text);
+    cr_expect_null(strstr(f->text, "try"), "%s", f->text);
 }
 
 Test(processor_rules, who_is_kept_from_those_that_there_are)
