@@ -113,6 +113,7 @@ int holder_take_answer(void *self, struct resource *r, const struct resource_wai
     stack_id stack = timeline_context(&h->a->timeline, w->span->context)->stack;
     if (r->kind == RESOURCE_ANSWERS && is_of_time(h, &g, w)) {
         r->timed_ns += w->to - w->from;
+        r->timer = g.thread;
         r->asked_ns += is_asked_for(&h->all->program, g.stack) ? w->to - w->from : 0;
         return 0;
     }

@@ -170,6 +170,7 @@ struct resource {
     uint64_t outside_ns; /* and while nobody worked on any */
     uint64_t timed_ns;   /* answers, not of given_ns: a timer ended the wait when it was time, */
     uint64_t asked_ns;   /* in a task that the program had it do once */
+    uint32_t timer;      /* a thread that did; 0: none */
     uint64_t
         met_ns; /* of given_ns: who gave it came to the same call, the last of those who meet */
     struct peer_vote source; /* of given_ns: what who gave it had read from just before; */

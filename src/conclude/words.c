@@ -368,10 +368,23 @@ static void say_found(struct rule_finding *f, const struct evidence *ev)
     rule_add_stack(f, found->stack);
 }
 
+/* Answers that come when it is time: whoever gives them has nothing to do before that. */
+static void say_timer(struct rule_finding *f, const struct evidence *ev)
+{
+    rule_line(f, CARD_GIVEN_BY);
+    rule_say_thread(f, ev, f->resource->timer);
+    rule_add_thread(f, ev, f->resource->timer);
+    rule_say(f, ", when a timer is due: idle before that");
+}
+
 static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     char who[2 * LABEL_MAX];
+    if (r->timer && !r->held) {
+        say_timer(f, ev);
+        return;
+    }
     if ((!r->held && !resource_is_handed(r)) || r->kind == RESOURCE_IO)
         return;
     finding_holders(r, ev->a, who, sizeof who);

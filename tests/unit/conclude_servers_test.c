@@ -788,6 +788,9 @@ Test(servers, a_timer_that_is_late_now_and_then_gives_no_answer)
     cr_assert_eq(r->given_ns, 0);
     cr_assert_eq(r->holder, 0);
     cr_assert(has_finding("slow-answer"), "the program has not asked for it");
+    cr_assert_not_null(
+        strstr(first_finding()->text, "given by dan, when a timer is due: idle before that"), "%s",
+        first_finding()->text);
 }
 
 #define EXECUTOR "java.util.concurrent.ThreadPoolExecutor.runWorker:1"
