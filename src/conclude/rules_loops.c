@@ -16,13 +16,14 @@
 #include <string.h>
 
 enum {
-    LOOPS_MAX = 16,             /* pools of loops */
-    LOOP_DOES_MAX = 32,         /* different things that handlers of one pool wait in */
-    LOOP_FRAMES = 4,            /* frames of a select's call that handlers lack */
-    LOOP_LOOKS = 10,            /* looks needed to say what handlers do */
-    LOOP_PERMILLE = 300,        /* of a loop's time in waits of handlers */
-    LOOP_MUCH_PERMILLE = 500,   /* a problem */
-    LOOP_BLOCKED_PERMILLE = 600 /* of that, blocked on one resource: it is the cause */
+    LOOPS_MAX = 16,              /* pools of loops */
+    LOOP_DOES_MAX = 32,          /* different things that handlers of one pool wait in */
+    LOOP_FRAMES = 4,             /* frames of a select's call that handlers lack */
+    LOOP_LOOKS = 10,             /* looks needed to say what handlers do */
+    LOOP_PERMILLE = 300,         /* of a loop's time in waits of handlers */
+    LOOP_MUCH_PERMILLE = 500,    /* a problem */
+    LOOP_ANSWERS_PERMILLE = 600, /* of answers: one loop gives them, and is in its handler */
+    LOOP_BLOCKED_PERMILLE = 600  /* of that, blocked on one resource: it is the cause */
 };
 
 struct loops {
@@ -339,6 +340,19 @@ static bool is_told(struct evidence *ev, const struct resource *loop)
     return true;
 }
 
+/* Whether r's threads wait for answers of one of the loops, which mostly does this in the meantime. */
+static bool waits_for_loop(const struct resource *r, const struct resource *loop)
+{
+    const struct activity *x = r->doing, *own = loop->doing;
+    bool of = false;
+    for (uint32_t i = 0; i < loop->n_threads && i < RESOURCE_IDS; i++)
+        of |= loop->threads[i] == r->holder;
+    return of && r->kind == RESOURCE_ANSWERS && !r->behind_of && !r->remote && r->n_doing &&
+           x->does == own->does && x->at.method.v == own->at.method.v &&
+           rule_permille(r->holder_ns, r->held) >= LOOP_ANSWERS_PERMILLE &&
+           rule_permille(x->ns, r->held) >= LOOP_ANSWERS_PERMILLE;
+}
+
 static void tell(struct evidence *ev, struct resource *r)
 {
     unsigned share = rule_permille(r->ns, r->base);
@@ -351,6 +365,10 @@ static void tell(struct evidence *ev, struct resource *r)
         rule_find(ev, share >= LOOP_MUCH_PERMILLE ? SEVERITY_PROBLEM : SEVERITY_WARNING, r->ns);
     if (!f)
         return;
+    for (size_t i = 0; i < ev->resources.n; i++)
+        if (waits_for_loop(&ev->resources.v[i], r))
+            resource_stand_behind(r, &ev->resources.v[i], &ev->resources);
+    f->impact += r->behind_ns;
     r->count = r->looks;
     f->resource = r;
     f->from = r->first;

@@ -329,8 +329,7 @@ Test(resources, the_caller_is_the_next_class_of_the_program)
     cr_assert_eq(by.line, 22);
 }
 
-/* --- pools
- * ---------------------------------------------------------------------------------------- */
+/* --- pools ---------------------------------------------------------------------------------- */
 
 /* The first one to give waits itself until then. */
 static void begin_with(thread_id who, lock_id bag)
@@ -1319,8 +1318,7 @@ Test(resources, who_changes_a_folder_writes)
     }
 }
 
-/* --- semaphores
- * ------------------------------------------------------------------------------------ */
+/* --- semaphores ----------------------------------------------------------------------------- */
 
 static lock_id permits, inside;
 static stack_id acquiring, held_in;
@@ -1561,8 +1559,7 @@ Test(resources, who_released_a_monitor_woke_nobody_who_waits_on_it)
     cr_expect_null(strstr(f->text, "the last to wake"), "%s", f->text);
 }
 
-/* --- event loops
- * ----------------------------------------------------------------------------------- */
+/* --- event loops ---------------------------------------------------------------------------- */
 
 #define LOOP "org.loop.Loop.run:8 java.lang.Thread.run:1"
 #define SELECTING                                                                                  \
@@ -1748,8 +1745,7 @@ Test(resources, a_thread_that_reads_is_no_loop)
                      "");
 }
 
-/* --- objects of one request each
- * ---------------------------------------------------------------------- */
+/* --- objects of one request each ------------------------------------------------------------ */
 
 enum { EACH_WAITS = 4 };
 
@@ -2061,8 +2057,7 @@ Test(resources, what_is_waited_for_nowhere_in_the_program_is_no_pool)
     cr_assert_eq(all.n, 0);
 }
 
-/* --- monitors and answers
- * ------------------------------------------------------------------------- */
+/* --- monitors and answers ------------------------------------------------------------------- */
 
 Test(resources, taking_a_monitor_again_is_waiting_for_it)
 {
@@ -3220,6 +3215,22 @@ Test(resources, another_pools_thread_is_not_the_common_pool)
                       "run tasks that wait in an executor of their own, not in the common pool");
 }
 
+/* cat waits for what the loop does in its handler. */
+Test(resources, who_waits_for_a_loop_stands_behind_it)
+{
+    stack_id reads = builder_stack(&b, READING LOOP);
+    for (uint64_t i = 0; i < 12; i++) {
+        ADD(&b, ann.v, ann, handled(i) + 60000000, io, .what = IO_KIND_input, .stack = reads,
+            .since = at(handled(i)));
+        gets(cat, ann, handled(i) - 1000, handled(i) + 62000000, GET "shop.Desk.place:30");
+    }
+    const struct rule_finding *f = first_of_loop(true);
+    cr_assert_str_eq(f->rule, "blocked-loop");
+    cr_assert_eq(f->resource->n_behind, 1);
+    cr_assert_eq(all.v[f->resource->behind[0] - 1].kind, RESOURCE_ANSWERS);
+    cr_assert_null(finding_of("slow-answer"));
+}
+
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
 static const char *advice_of_transaction(const char *frames)
 {
@@ -4265,8 +4276,7 @@ Test(resources, threads_that_wait_for_a_moment_are_not_stuck)
     cr_assert_eq(lose_signal(90000000, &f), 0);
 }
 
-/* --- one cause, one finding
- * ------------------------------------------------------------------------ */
+/* --- one cause, one finding ----------------------------------------------------------------- */
 
 /* A path leads to the end of all. */
 static void ann_ends_last(uint64_t time)
@@ -4584,8 +4594,7 @@ Test(resources, waiting_for_clients_is_no_finding)
     cr_assert_str_eq(rules_of(101000000), "");
 }
 
-/* --- names of threads
- * --------------------------------------------------------------------------------- */
+/* --- names of threads ----------------------------------------------------------------------- */
 
 /* As everywhere: what agrees but for the number at the end, which all or none of them have. */
 Test(resources, threads_are_of_one_pool_by_their_names)
