@@ -209,6 +209,8 @@ static bool is_starved(const struct evidence *ev, const struct resource *r)
 
 static void tell(struct evidence *ev, const struct resource *r, enum severity severity)
 {
+    if (resource_is_sleep(r) && rule_resource_says(ev, DOES_SLEEP, r->wait_stack))
+        return; /* who has something sleeps there: the finding about that says it */
     const struct blocked *still = rule_still_blocked_for(ev, r);
     struct rule_finding *f = rule_find(ev, still ? SEVERITY_PROBLEM : severity, harm_of(r));
     if (!f)

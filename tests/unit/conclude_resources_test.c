@@ -3126,6 +3126,7 @@ Test(resources, a_sleep_of_the_programs_has_no_name_in_what_a_holder_does)
     const struct rule_finding *f = first_card();
     cr_assert_eq(f->resource->doing[0].does, DOES_SLEEP);
     cr_assert_not_null(strstr(f->text, "% of the time sleeping; "), "%s", f->text);
+    cr_assert_null(finding_of("delay")); /* which is the same */
 }
 
 /* Where waiters and holder are at one line, the library's method says what is done. */
