@@ -3216,20 +3216,38 @@ Test(resources, another_pools_thread_is_not_the_common_pool)
                       "run tasks that wait in an executor of their own, not in the common pool");
 }
 
-/* cat waits for what the loop does in its handler. */
-Test(resources, who_waits_for_a_loop_stands_behind_it)
+/* cat waits for what the loop does in its handler, or for what another thread does at that place. */
+static const struct rule_finding *answers_of_loop_or(thread_id giver)
 {
-    stack_id reads = builder_stack(&b, READING LOOP);
+    stack_id reads = builder_stack(&b, READING LOOP), idle = builder_stack(&b, TASKS),
+             own = builder_stack(&b, READING "shop.Desk.run:7 java.lang.Thread.run:1");
     for (uint64_t i = 0; i < 12; i++) {
         ADD(&b, ann.v, ann, handled(i) + 60000000, io, .what = IO_KIND_input, .stack = reads,
             .since = at(handled(i)));
-        gets(cat, ann, handled(i) - 1000, handled(i) + 62000000, GET "shop.Desk.place:30");
+        if (giver.v != ann.v) {
+            parks(giver, bob, handled(i) - 5000, handled(i) - 2000, (lock_id){0}, idle,
+                  other_stack);
+            ADD(&b, giver.v, giver, handled(i) + 60000000, io, .what = IO_KIND_input, .stack = own,
+                .since = at(handled(i)));
+        }
+        gets(cat, giver, handled(i) - 1000, handled(i) + 62000000, GET "shop.Desk.place:30");
     }
     const struct rule_finding *f = first_of_loop(true);
     cr_assert_str_eq(f->rule, "blocked-loop");
+    return f;
+}
+
+Test(resources, who_waits_for_a_loop_stands_behind_it)
+{
+    const struct rule_finding *f = answers_of_loop_or(ann);
     cr_assert_eq(f->resource->n_behind, 1);
     cr_assert_eq(all.v[f->resource->behind[0] - 1].kind, RESOURCE_ANSWERS);
     cr_assert_null(finding_of("slow-answer"));
+}
+
+Test(resources, who_waits_for_another_thread_does_not_stand_behind_a_loop)
+{
+    cr_assert_eq(answers_of_loop_or(dan)->resource->n_behind, 0);
 }
 
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
@@ -3785,10 +3803,11 @@ Test(resources, who_reads_at_its_loop_waits_for_work)
 
 /* Two threads of a pool wait for tasks, and read for others from 50 ms on; the second one, if it is
  * idle, waits for tasks all the time but one moment. */
-static const struct resource *pool_that_reads(bool idle)
+static const struct resource *pool_of_that_reads(uint32_t flags, bool idle)
 {
     static struct rule_finding *f;
-    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    thread_id own[] = {builder_thread_flags(&b, "exec-1", flags),
+                       builder_thread_flags(&b, "exec-2", flags)};
     stack_id tasks = builder_stack(&b, TASKS);
     size_t n;
     for (int k = 0; k < 2; k++)
@@ -3806,7 +3825,18 @@ static const struct resource *pool_that_reads(bool idle)
     return f->resource;
 }
 
+static const struct resource *pool_that_reads(bool idle)
+{
+    return pool_of_that_reads(0, idle);
+}
+
 #define MORE_THREADS "try: give the pool more threads, or make the other end answer faster"
+
+/* There is one for each connection. */
+Test(resources, virtual_threads_are_no_pool)
+{
+    cr_assert_eq(pool_of_that_reads(THREAD_VIRTUAL, false)->none_free, 0);
+}
 
 Test(resources, a_pool_of_which_all_threads_read_is_busy)
 {
