@@ -4,6 +4,7 @@
  *     blocked on    the holder of a lock or a pool's item is blocked on another lock or pool
  *     an answer     the thread that should answer waits for an answer itself, or is blocked; the
  *                   threads that should answer take turns at a lock
+ *     full queue    the thread that empties it waits for an answer
  *
  * A thread that holds a lock while it waits for an answer could wait without it: not a chain. */
 #include "base/util.h"
@@ -18,7 +19,8 @@ enum {
 static bool is_link(const struct resource *r, const struct activity *x)
 {
     return x->other &&
-           (x->does == DOES_BLOCKED || (x->does == DOES_ANSWER && r->kind == RESOURCE_ANSWERS));
+           (x->does == DOES_BLOCKED ||
+            (x->does == DOES_ANSWER && (r->kind == RESOURCE_ANSWERS || resource_is_full_queue(r))));
 }
 
 /* The first of what the holders do that leads on. */
@@ -76,12 +78,26 @@ static const struct resource *end_of(const struct resources *all, const struct r
     return r;
 }
 
+/* Those that wait the longest are named. */
+static void name_behind(struct resource *root, uint32_t id, const struct resources *all)
+{
+    uint32_t at = root->n_behind, last = RESOURCE_BEHIND - 1;
+    if (at > last && all->v[root->behind[last] - 1].ns >= all->v[id - 1].ns)
+        return;
+    root->n_behind = min_u32(at + 1, RESOURCE_BEHIND);
+    at = root->n_behind - 1;
+    for (; at && all->v[root->behind[at - 1] - 1].ns < all->v[id - 1].ns; at--)
+        root->behind[at] = root->behind[at - 1];
+    root->behind[at] = id;
+}
+
 void resource_stand_behind(struct resource *root, struct resource *r, const struct resources *all)
 {
     root->behind_ns += r->ns + r->behind_ns;
     root->behind_base = max_u64(root->behind_base, max_u64(r->base, r->behind_base));
-    if (root->n_behind < RESOURCE_BEHIND)
-        root->behind[root->n_behind++] = (uint32_t)(r - all->v) + 1;
+    name_behind(root, (uint32_t)(r - all->v) + 1, all);
+    for (uint32_t i = 0; i < r->n_behind; i++)
+        name_behind(root, r->behind[i], all);
     bool listed = root >= all->v && root < all->v + all->n;
     r->behind_of = listed ? (uint32_t)(root - all->v) + 1 : BEHIND_OTHER;
 }

@@ -16,6 +16,7 @@
 
 enum {
     LINES_WANTED = 3,  /* of what holders do most */
+    OWNED_PART = 10,   /* less than this of a lock's time has an owner: who releases it has it */
     SAMPLES_LEAST = 3, /* samples needed to say what holders do */
     NOTHING = 1000,    /* activities below this part of the time are chance */
 };
@@ -196,11 +197,13 @@ struct release {
     uint32_t thread;
 };
 
+/* A monitor's previous owner is counted where it was seen to be the owner. */
 static int add_release(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;
-    UNUSED(r);
-    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines || w->again)
+    bool parked = timeline_context(&h->a->timeline, w->span->context)->what == STATE_PARKED;
+    if (!w->span->waker || w->span->waker >= h->a->timeline.n_lines || w->again ||
+        (r->held && !parked))
         return 0;
     struct give g = holder_first_give(h, w->span);
     struct release v = {g.time, w->from, g.thread};
@@ -521,7 +524,7 @@ static int find(struct holder *h)
         TRY(holder_find_answers(h));
     if (h->r->timed_ns > h->r->given_ns)
         TRY(forget_late(h));
-    if (h->r->kind == RESOURCE_LOCK && !h->r->held)
+    if (h->r->kind == RESOURCE_LOCK && OWNED_PART * h->r->held <= h->r->wanted)
         TRY(find_releasers(h));
     if (resource_is_of_own_pool(h->a, h->r))
         TRY(take_pool(h, h->r->threads[0], true));

@@ -252,16 +252,6 @@ static bool others_give(const struct holder *h)
     return 2 * back < n;
 }
 
-/* While things are wanted, one at least is in use. */
-static uint64_t wanted_ns(const struct holder *h)
-{
-    const struct stretch *v = (const void *)h->wanted.p;
-    uint64_t ns = 0;
-    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
-        ns += v[i].to - v[i].from;
-    return ns;
-}
-
 static int hold_things_of(struct holder *h, struct nested *n)
 {
     bool known = resource_is_known_pool(h->r->take, h->a->trace);
@@ -277,7 +267,6 @@ static int hold_things_of(struct holder *h, struct nested *n)
         return resource_each_wait(h->r, h->a, holder_take_answer, h);
     holder_sort_gives(h);
     TRY(take_things(h));
-    h->r->wanted = wanted_ns(h);
     if (!h->nested)
         return 0;
     TRY(resource_each_wait(h->r, h->a, take_inner, n));
@@ -293,6 +282,16 @@ static int hold_things(struct holder *h)
     return rc;
 }
 
+/* While things are wanted, all are in use: as many as were once seen to be. */
+static void want_all(struct holder *h)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    uint64_t ns = 0;
+    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
+        ns += v[i].to - v[i].from;
+    h->r->wanted = ns * max_u32(h->r->at_once, 1);
+}
+
 int holder_find_things(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, holder_add_wanted, h));
@@ -302,13 +301,18 @@ int holder_find_things(struct holder *h)
         TRY(holder_take_permits(h));
         h->r->all_known = h->edges.len != 0;
         holder_count_at_once(h);
-        if (h->r->all_known)
+        if (h->r->all_known) {
+            want_all(h);
             return 0;
+        }
     }
     TRY(resource_each_wait(h->r, h->a, holder_note_waiter, h));
     TRY(resource_each_wait(h->r, h->a, holder_add_give, h));
     holder_sort_gives(h);
     if (2 * h->r->put_ns < h->r->ns)
         look_behind_helpers(h);
-    return hold_things(h);
+    TRY(hold_things(h));
+    if (!h->r->others_give && !resource_is_loading(h->r, h->a))
+        want_all(h);
+    return 0;
 }

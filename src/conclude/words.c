@@ -410,7 +410,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, "known for %u %% of the time: ", known_permille(r) / 10);
     if (is_one_holder(r))
         rule_add_thread(f, ev, r->holder);
-    else if (r->one_pool && resource_same_pool(ev->a, r->holder, r->threads[0]))
+    else if (r->one_pool && !r->mixed && resource_same_pool(ev->a, r->holder, r->threads[0]))
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
     if (r->kind != RESOURCE_LOOP)
         rule_say(f, "%s", who);
@@ -428,6 +428,11 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
             rule_say(f, ", ");
         say_doing(f, ev, x);
         say_chain(f, ev, x);
+    }
+    if (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_PERMILLE) {
+        rule_line(f, CARD_MORE);
+        rule_say(f, "the others: %snot given back",
+                 r->all_known ? "" : "taken without a wait, or ");
     }
     say_found(f, ev);
 }
@@ -601,8 +606,9 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     bool taken =
         (queue || transaction || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
         !resource_is_loading(r, ev->a);
-    if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken || resource_is_of_jdk(r, ev->a) ||
-        resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
+    if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken ||
+        (r->kind == RESOURCE_THINGS && known_permille(r) < KNOWN_PERMILLE) ||
+        resource_is_of_jdk(r, ev->a) || resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;

@@ -570,8 +570,8 @@ Test(resources, who_waits_at_the_end_for_less_than_others_did_is_in_the_usual_qu
         cr_assert_not(strstr(f[i].text, "still blocked"), "%s", f[i].text);
 }
 
-/* A lock of which the JVM knows no owner: readers wait for cat, who sleeps under it. */
-Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
+/* A lock of which the JVM knows no owner, or only once: readers wait for cat, who sleeps under it. */
+static void released_by_cat(bool once)
 {
     lock_id stamped =
         builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/locks/StampedLock;"));
@@ -593,15 +593,30 @@ Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
             ADD(&b, who[k].v, who[k], from + 20002000, park_exit, .lock = stamped);
         }
     }
+    if (once) { /* for a moment */
+        ADD(&b, ann.v, ann, 410000000, park_enter, .lock = stamped, .stack = reads, .owner = dan);
+        ADD(&b, dan.v, dan, 410100000, unpark, .target = ann, .stack = gives);
+        ADD(&b, ann.v, ann, 410101000, park_exit, .lock = stamped);
+    }
     run(420000000);
     cr_assert_eq(all.n, 1);
     const struct resource *r = &all.v[0];
     cr_assert_eq(r->kind, RESOURCE_LOCK);
     cr_assert_eq(r->holder, cat.v);
-    cr_assert_eq(r->n_holders, 1);
+    cr_assert_eq(r->n_holders, once ? 2 : 1);
     cr_assert_eq(r->doing[0].does, DOES_SLEEP);
     cr_assert_geq(r->held, 200000000);
     cr_assert_lt(r->held, 201000000); /* once for both who waited */
+}
+
+Test(resources, of_a_lock_without_a_known_owner_who_releases_it_had_it)
+{
+    released_by_cat(false);
+}
+
+Test(resources, of_a_lock_with_an_owner_for_a_moment_who_releases_it_had_it)
+{
+    released_by_cat(true);
 }
 
 /* --- how much must be known ------------------------------------------------------------------- */
@@ -3248,6 +3263,71 @@ Test(resources, who_waits_for_a_loop_stands_behind_it)
 Test(resources, who_waits_for_another_thread_does_not_stand_behind_a_loop)
 {
     cr_assert_eq(answers_of_loop_or(dan)->resource->n_behind, 0);
+}
+
+/* Once four permits were in use; later, while one of two threads waits, the other one alone has one. */
+Test(resources, permits_that_were_not_given_back)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    begin_permits();
+    stack_id reads =
+        builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Desk.place:22 shop.Main.main:2");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 4; i++)
+        takes_permit(who[i], 1000000 + i * 1000, 0);
+    for (uint64_t i = 0; i < 4; i++)
+        ADD(&b, who[i].v, who[i], 21000000 + i * 1000, semaphore_release, .lock = permits,
+            .stack = held_in);
+    takes_permit(ann, 29000000, 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        thread_id has = i % 2 ? bob : ann, next = i % 2 ? ann : bob;
+        uint64_t time = 30000000 + i * 10000000;
+        ADD(&b, has.v, has, time + 8900000, io, .what = IO_KIND_input, .since = at(time + 10000),
+            .stack = reads);
+        waits_for_permit(next, has, time, time + 9000000);
+    }
+    run(240000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->at_once, 4);
+    cr_assert_not_null(strstr(f->text, "held by known for 24 % of the time: 2 threads"), "%s",
+                       f->text);
+    cr_assert_not_null(strstr(f->text, "; the others: not given back"), "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "");
+}
+
+/* dan empties a queue, and waits for an answer of eve's each time: three wait for room. */
+Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
+{
+    thread_id eve = builder_thread(&b, "eve");
+    const thread_id who[] = {ann, bob, cat};
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id put = builder_stack(
+                 &b, PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21"),
+             take = builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.take:8 "
+                                      "shop.Mail.run:4"),
+             idle = builder_stack(&b, TASKS),
+             reads = builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Desk$Task.run:5");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        for (uint64_t k = 0; k < 3; k++)
+            ADD(&b, who[k].v, who[k], time + k, park_enter, .lock = on, .stack = put);
+        parks(eve, dan, time - 900000, time + 90000, (lock_id){0}, idle, other_stack);
+        ADD(&b, eve.v, eve, time + 8500000, io, .what = IO_KIND_input, .since = at(time + 100000),
+            .stack = reads);
+        gets(dan, eve, time + 95000, time + 8600000, GET "shop.Mail.send:30 shop.Mail.run:5");
+        for (uint64_t k = 0; k < 3; k++) {
+            ADD(&b, 40, dan, time + 9000000 + k, unpark, .target = who[k], .stack = take);
+            ADD(&b, who[k].v, who[k], time + 9000500 + k, park_exit, .lock = on);
+        }
+    }
+    run(202000000);
+    const struct rule_finding *f = first_card();
+    cr_assert_eq(f->resource->kind, RESOURCE_IO);
+    cr_assert_eq(f->resource->n_behind, 2);
+    cr_assert_str_eq(resource_role(&all.v[f->resource->behind[0] - 1], a), "full queue");
 }
 
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
