@@ -24,6 +24,7 @@ enum {
     DOING_SAMPLES = 3,     /* nor what fewer samples say */
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
+    KNOWN_THINGS = 250,    /* of things: most were taken otherwise, or not given back */
     KNOWN_LEAST = 50,      /* and the text says of how much; or too little to name a thread */
 };
 
@@ -429,7 +430,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         say_doing(f, ev, x);
         say_chain(f, ev, x);
     }
-    if (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_PERMILLE) {
+    if (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_THINGS) {
         rule_line(f, CARD_MORE);
         rule_say(f, "the others: %snot given back",
                  r->all_known ? "" : "taken without a wait, or ");
@@ -607,7 +608,7 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         (queue || transaction || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
         !resource_is_loading(r, ev->a);
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken ||
-        (r->kind == RESOURCE_THINGS && known_permille(r) < KNOWN_PERMILLE) ||
+        (r->kind == RESOURCE_THINGS && known_permille(r) < KNOWN_THINGS) ||
         resource_is_of_jdk(r, ev->a) || resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
