@@ -530,7 +530,7 @@ static int find(struct holder *h)
         TRY(take_pool(h, h->r->threads[0], true));
     else if (h->r->remote ? h->r->inside : h->r->kind == RESOURCE_ANSWERS && holder_is_messenger(h))
         TRY(take_busy(h));
-    if (resource_is_from_elsewhere(h->r))
+    else if (resource_is_from_elsewhere(h->r))
         TRY(take_ways(h));
     h->r->remote &= !h->r->passed;
     h->r->inside &= h->r->remote;

@@ -3330,6 +3330,27 @@ Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
     cr_assert_str_eq(resource_role(&all.v[f->resource->behind[0] - 1], a), "full queue");
 }
 
+/* Threads of a pool give each other what they wait for, as soon as cat wakes them: that is no way from
+ * cat, but a pool that waits for its own tasks. */
+Test(resources, the_way_to_a_pools_own_thread_leads_nowhere)
+{
+    thread_id own[] = {builder_thread(&b, "own-1"), builder_thread(&b, "own-2")};
+    stack_id tasks = builder_stack(&b, TASKS);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        thread_id waits = own[i % 2], gives = own[(i + 1) % 2];
+        parks(gives, cat, from, from + 17000000, (lock_id){0}, tasks, other_stack);
+        gets(waits, gives, from + 1000, from + 17100000, IN_TASK);
+    }
+    run(410000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert(resource_is_of_own_pool(a, &all.v[0]));
+    char name[64];
+    label_thread(&a->threads, a->trace, all.v[0].holder, name, sizeof name);
+    cr_assert_eq(strncmp(name, "own", 3), 0, "%s", name);
+}
+
 /* A statement computes in the database itself while ann waits for a row; or the program does. */
 static const char *advice_of_transaction(const char *frames)
 {
