@@ -614,8 +614,8 @@ static bool had_work(const struct causer *c, const struct ending *e)
     return c->threads[e->s->waker].last_task < e->s->start;
 }
 
-/* Whether the waker began its work at the end of the wait, and so did those on whose behalf: they
- * only pass on what the thread that gave them this work gives. */
+/* Whether the waker began its work at the end of the wait, as did all between it and the thread that
+ * gave the first of them this work: they only pass on what that one gives. */
 static bool is_relayed(const struct causer *c, const struct ending *e)
 {
     uint64_t end = span_wake_time(c->tl, e->s), last = c->threads[e->s->waker].last_task,

@@ -5,8 +5,8 @@
  * of the wall clock) where there are none: a look that finds a thread on no processor, and not
  * waiting for one, in a native method stands for the time up to it (its weight), as far as the
  * thread was in no recorded wait, and was not found elsewhere, in that time.  A look into a recorded
- * call or page fault says nothing more, and none reaches back behind one.  Where no look says so, a thread that is
- * in no wait runs, as far as anybody knows.
+ * call or page fault says nothing more, and none reaches back behind one.  Where no look says so, a
+ * thread that is in no wait runs, as far as anybody knows.
  *
  *     a thread's life = its waits + what is not known + still + running */
 #ifndef ORCA_ANALYZE_STILL_H

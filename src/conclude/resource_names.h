@@ -72,6 +72,7 @@ bool resource_is_common_pool(const struct analysis *a, uint32_t thread);
 
 /* Whether the program itself sleeps there: time passes, and no library lets it. */
 bool resource_is_sleep(const struct resource *r);
+
 /* Whether it is a limit of calls per second. */
 bool resource_is_rate(const struct resource *r, const struct analysis *a);
 
