@@ -163,8 +163,8 @@ static bool is_of_holders_too(const struct resource *r, const struct evidence *e
             program_caller(&ev->resources.program, x->stack).method.v == at.method.v);
 }
 
-/* Whether requests queue though the threads that give the answers are many more than those that work
- * at a time: something lets only so many begin, as an actor does, or a limit. */
+/* Whether requests queue, and at most half of the threads that give the answers work at a time: an
+ * actor, an ordered queue or a limit keeps the others from beginning. */
 static bool is_serial(const struct resource *r)
 {
     return rule_is_queue_for_answers(r) && r->one_pool && r->at_once && !r->none_free &&
@@ -382,7 +382,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
     char who[2 * LABEL_MAX];
-    if (r->timer && !r->held) {
+    if (!r->held && r->timed_ns && 2 * r->timed_ns >= r->ns) {
         say_timer(f, ev);
         return;
     }

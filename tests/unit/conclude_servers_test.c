@@ -782,6 +782,28 @@ Test(servers, who_works_when_its_time_has_come_gives_one)
     cr_assert_eq(timer_gives(1, "com.fast.Timer.fire:4")->holder, dan.v);
 }
 
+/* One wait of many: nobody is known to have ended the others. */
+Test(servers, a_timer_that_ended_one_wait_does_not_give_the_others)
+{
+    stack_id ask = builder_stack(&b, ASKS);
+    lock_id on = of_class("Ljava/util/concurrent/FutureTask;");
+    for (uint64_t i = 20; i < 40; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, park_enter, .stack = ask, .lock = on);
+        ADD(&b, ann.v, ann, from + 9000000, park_exit, .lock = on);
+    }
+    stack_id idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    uint64_t from = 1000000 + 40 * ROUND;
+    ADD(&b, dan.v, dan, from - 100000, park_enter, .timeout_ns = 5, .stack = idle);
+    ADD(&b, dan.v, dan, from + 8900000, park_exit);
+    parks(ann, dan, from, from + 9000000, on, ask, builder_stack(&b, "com.fast.Timer.fire:4"));
+    run(450000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    cr_assert_eq(all.v[0].timer, dan.v);
+    cr_assert_not(says("when a timer is due"));
+}
+
 Test(servers, a_timer_that_is_late_now_and_then_gives_no_answer)
 {
     const struct resource *r = timer_gives(4, "com.fast.Timer.fire:4");
