@@ -180,7 +180,8 @@ static int find_other_end(struct holder *h)
     holder_merge_wanted(h);
     if (rc == 0 && !polled_are_woken(&loops)) {
         memset(others, 0, size);
-        rc = polled_find_others(h->r, h->all, h->a, others);
+        rc = holder_find_past(h);
+        rc = rc || h->r->past ? rc : polled_find_others(h->r, h->all, h->a, others);
     }
     for (uint32_t thread = 1; thread < h->a->timeline.n_lines && rc == 0; thread++)
         if (others[thread] && !h->waits[thread])
@@ -520,6 +521,8 @@ static int find(struct holder *h)
         TRY(holder_find_things(h));
     if (h->r->kind == RESOURCE_POLLED)
         TRY(find_other_end(h));
+    if (h->r->kind == RESOURCE_DELAY && !resource_is_rate(h->r, h->a))
+        TRY(holder_find_past(h));
     if (h->r->kind == RESOURCE_ANSWERS)
         TRY(holder_find_answers(h));
     if (h->r->timed_ns > h->r->given_ns)

@@ -171,6 +171,11 @@ void holder_count_at_once(struct holder *h)
     h->r->at_once = (uint32_t)most;
 }
 
+uint64_t holder_time_above(const struct holder *h, uint32_t level)
+{
+    return time_above((const void *)h->edges.p, h->edges.len / sizeof(struct edge), (int)level);
+}
+
 int holder_note_waiter(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;

@@ -6,6 +6,7 @@
  *   holders_permits.c  of a semaphore, by its recorded calls
  *   holders_answers.c  who works on answers
  *   holders_relays.c   likewise, where those who give them only pass them on
+ *   holders_past.c     who goes on where others sleep or poll
  *   holders_did.c      what a thread did in that time */
 #ifndef ORCA_CONCLUDE_HOLDERS_PARTS_H
 #define ORCA_CONCLUDE_HOLDERS_PARTS_H
@@ -116,11 +117,16 @@ struct give holder_first_give(const struct holder *h, const struct span *s);
 const struct span *holder_last_wait(const struct holder *h, uint32_t thread, uint64_t time);
 uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time);
 
-/* From `edges` how many are in use at once. */
+/* From `edges`, which it sorts, how many are in use at once.  For how long more than `level` are, once
+ * they are sorted. */
 void holder_count_at_once(struct holder *h);
+uint64_t holder_time_above(const struct holder *h, uint32_t level);
 
 /* Who has the things of a pool, or the permits.  -ENOMEM. */
 int holder_find_things(struct holder *h);
+
+/* Who has what others sleep or poll for: r->past where the recording shows it.  -ENOMEM. */
+int holder_find_past(struct holder *h);
 
 /* Who works on answers; of one wait, as a visit.  -ENOMEM. */
 int holder_find_answers(struct holder *h);

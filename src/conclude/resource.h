@@ -10,8 +10,10 @@
  *                          hardly anybody ends those; whoever unparks at the end of most loops is
  *                          the other end, or else whoever runs other code of the same library (of
  *                          the same class, where the program itself polls), by samples
- *     delays               what a library lets time pass for, in a call of the program's: nobody
- *                          has it
+ *     delays               what a library lets time pass for, in a call of the program's, or the
+ *                          program itself in a task: whoever is at a later call of the method that
+ *                          sleeps, where never more than a few threads are there at a time; else
+ *                          nobody has it
  *
  * The class decides that something is a thing (purpose.h), or else the events: most waits were
  * ended by threads that also wait there at other times, so one thread takes what another gives
@@ -119,6 +121,7 @@ struct resource {
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
+    bool past;         /* polled, delays: threads at a later call have it, at_once of them */
     bool brought;      /* permits that nobody gives back who took one: others bring them */
     bool others_give;  /* things: who ends waits never waits there; and */
     uint64_t put_ns;   /* by who puts something into a queue, */

@@ -244,6 +244,8 @@ static const char *role_by_words(const struct resource *r, const struct analysis
 {
     const struct trace *t = a->trace;
     const struct trace_stack *s = trace_stack(t, r->wait_stack);
+    if (r->past)
+        return r->at_once == 1 ? "lock, polled" : "limit, polled";
     if (resource_is_sleep(r))
         return role_of_sleep(t, s, r->wait_at.method);
     const char *called =

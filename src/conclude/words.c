@@ -288,6 +288,8 @@ static enum card_label holder_label(const struct resource *r)
         return CARD_LAST;
     if (resource_is_full_queue(r))
         return CARD_CONSUMER;
+    if (r->past)
+        return CARD_HELD_BY;
     return r->brought ? CARD_GIVEN_BY : kinds[r->kind].holders;
 }
 
@@ -415,6 +417,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);
     if (r->kind != RESOURCE_LOOP)
         rule_say(f, "%s", who);
+    if (r->past && r->n_holders > 1)
+        rule_say(f, ", %u at a time", r->at_once);
     if (r->remote ||
         resource_is_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
         return;
@@ -633,7 +637,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     if (is_librarys_own(r, ev, x))
         return NULL;
     return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits
-           : r->kind == RESOURCE_LOCK   ? doings[x->does].of_lock
+           : r->kind == RESOURCE_LOCK || (r->past && r->at_once == 1) ? doings[x->does].of_lock
+           : r->past                                                  ? doings[x->does].of_permits
            : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
                                         : NULL;
 }

@@ -3438,6 +3438,73 @@ Test(resources, who_sleeps_in_a_thread_of_its_own_has_nothing_to_do)
     cr_assert_null(sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.run:21", true));
 }
 
+/* For 40 ms each, one after the other, with one or more of them at a time, four threads read in a
+ * later call of the method in which the others sleep for 10 ms again and again; or at an earlier one,
+ * or for `each` of the 40 ms. */
+static const struct rule_finding *goes_on_at(const char *call, uint64_t at_a_time, uint64_t each)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    char frames[256];
+    snprintf(frames, sizeof frames, "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.ask:5 %s",
+             call);
+    stack_id reads = builder_stack(&b, frames),
+             rests = builder_stack(&b, SLEEP "shop.Desk.pause:30 shop.Desk.place:21 "
+                                             "org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t round = 0; round < 12; round++)
+        for (uint64_t k = 0; k < 4; k++) {
+            uint64_t time = 1000000 + round * 40000000;
+            bool has = (k + 4 - round % 4) % 4 < at_a_time;
+            if (has)
+                ADD(&b, who[k].v, who[k], time + each - 1, io, .what = IO_KIND_input,
+                    .peer = (lock_id){0}, .stack = reads, .since = at(time));
+            for (uint64_t i = 0; i < 4 && !has; i++) {
+                ADD(&b, who[k].v, who[k], time + i * 10000000, sleep_enter, .stack = rests);
+                ADD(&b, who[k].v, who[k], time + i * 10000000 + 9900000, sleep_exit);
+            }
+        }
+    run(500000000);
+    cr_assert_geq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_DELAY);
+    return finding_of("delay");
+}
+
+Test(resources, who_goes_on_while_others_sleep_has_the_lock)
+{
+    const struct rule_finding *f = goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 1, 40000000);
+    cr_assert(begins(f->text, "Desk.pause (lock, polled)"), "%s", f->text);
+    cr_assert(begins(labelled(f, CARD_HELD_BY), "4 threads, 1 at a time, 100 % of the time waiting for input"),
+              "%s", f->text);
+    cr_assert_str_eq(method_of(all.v[0].doing[0].at), "shop.Pay.ask");
+    cr_assert_str_eq(labelled(f, CARD_TRY), "read before taking the lock, or after releasing it");
+    cr_assert_eq(f->severity, SEVERITY_PROBLEM);
+}
+
+Test(resources, who_goes_on_at_an_earlier_call_has_nothing)
+{
+    goes_on_at("shop.Desk.place:17 org.web.Worker.run:9", 1, 40000000);
+    cr_assert_not(all.v[0].past);
+}
+
+Test(resources, two_may_go_on_at_a_time)
+{
+    const struct rule_finding *f = goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 2, 40000000);
+    cr_assert(begins(f->text, "Desk.pause (limit, polled)"), "%s", f->text);
+    cr_assert(begins(labelled(f, CARD_HELD_BY), "4 threads, 2 at a time"), "%s", f->text);
+}
+
+Test(resources, where_most_may_go_on_nobody_has_anything)
+{
+    goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 3, 40000000);
+    cr_assert_not(all.v[0].past);
+}
+
+Test(resources, who_goes_on_for_a_little_of_the_time_does_not_keep_the_others)
+{
+    goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 1, 10000000);
+    cr_assert_not(all.v[0].past);
+}
+
 static const char *role_of_sleep_in(const char *own)
 {
     char frames[256];
