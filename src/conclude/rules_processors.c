@@ -2,8 +2,11 @@
  * use them.  Also the quota of a container, when it is used up.
  *
  * Both come from the turns of the group sched (analyze/processors.h).  Threads of the program wait;
- * on the processors are threads of the program, the JVM's own threads, and other programs. */
+ * on the processors are threads of the program, the JVM's own threads, and other programs.  Without
+ * turns, threads that are in no wait run or are ready: beyond one for each processor they are
+ * ready. */
 #include "base/human.h"
+#include "base/keyed.h"
 #include "base/util.h"
 #include "conclude/rules_parts.h"
 #include "conclude/thread_pools.h"
@@ -17,9 +20,11 @@ enum {
     READY_THREADS_PERMILLE = 500, /* threads on average from which it is reported; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     READY_LEAST_NS = 100000000,
-    FEW_PERMILLE = 800, /* of the processors: if the program had less, others had the rest */
-    NAMED = 3,          /* pools */
-    NAMED_PERMILLE = 50 /* of all, at least */
+    FEW_PERMILLE = 800,  /* of the processors: if the program had less, others had the rest */
+    BUSY_LEAST = 20,     /* samples of threads that run or are ready, */
+    BUSY_PERMILLE = 250, /* of them in one method of the program: it is named */
+    NAMED = 3,           /* pools */
+    NAMED_PERMILLE = 50  /* of all, at least */
 };
 
 struct use {
@@ -28,20 +33,27 @@ struct use {
     uint64_t ready, on; /* of the program's threads */
     uint64_t own;       /* on a processor, of the JVM's own */
     uint64_t processors;
+    bool turns; /* recorded; else `ready` is what is beyond the processors, `on` the rest */
 };
 
 static bool gather(const struct evidence *ev, struct use *u)
 {
     const struct analysis *a = ev->a;
     u->processors = strtoull(trace_info(a->trace, "cpus", "0"), NULL, 10);
-    if (!processors_any(&a->processors) ||
+    u->turns = processors_any(&a->processors);
+    bool looked = a->samples.n[SAMPLE_LOOKS] || a->samples.n[SAMPLE_WALL];
+    if (!(u->turns || (looked && u->processors)) ||
         thread_pools_make(&u->pools, &u->n, &ev->resources, ev->a) < 0)
         return false;
     for (size_t i = 0; i < u->n; i++) {
         u->ready += u->pools[i].ns[TIME_READY];
         u->on += u->pools[i].ns[TIME_RUNNING];
     }
-    for (uint32_t i = 1; i < a->threads.n; i++) {
+    if (!u->turns) {
+        u->ready = u->on - min_u64(u->on, ev->length * u->processors);
+        u->on -= u->ready;
+    }
+    for (uint32_t i = 1; i < a->threads.n && u->turns; i++) {
         uint64_t ns[CPU_STATES];
         if (a->bottles.counted[i])
             continue;
@@ -86,13 +98,109 @@ static bool is_kept_off(const struct evidence *ev, const struct use *u)
  * they work, as at a start. */
 static bool is_jvms(const struct use *u)
 {
-    return u->own > u->on;
+    return u->turns && u->own > u->on;
+}
+
+/* --- in which method ---------------------------------------------------------------------------- */
+
+struct busy_line {
+    uint32_t method;
+    int32_t line;
+    /* the key ends here */
+    uint64_t ns;
+    stack_id stack;
+};
+
+struct busy {
+    struct keyed lines; /* struct busy_line */
+    uint64_t n, ns;
+};
+
+/* What threads of the program executed, or waited to go on with. */
+static int add_samples(const struct evidence *ev, enum sample_kind kind, struct busy *to)
+{
+    const struct analysis *a = ev->a;
+    for (uint32_t thread = 1; thread < a->threads.n; thread++) {
+        const struct run *r = samples_of(&a->samples, kind, thread);
+        for (uint32_t i = 0; i < r->n && a->bottles.counted[thread]; i++) {
+            const struct sample *s = sample_at(r, i);
+            if (!s->stack.v || s->flags & SAMPLE_IDLE)
+                continue;
+            struct place at = program_place(&ev->resources.program, s->stack);
+            struct busy_line key = {at.method.v, at.line, 0, {0}};
+            struct busy_line *e = keyed_put(&to->lines, &key);
+            if (!e)
+                return -ENOMEM;
+            e->ns += s->weight;
+            e->stack = s->stack;
+            to->ns += s->weight;
+            to->n++;
+        }
+    }
+    return 0;
+}
+
+/* The method with the most time, and its line with the most. */
+static void say_busiest(struct rule_finding *f, const struct evidence *ev, const struct busy *b)
+{
+    const struct busy_line *v = b->lines.v, *most = NULL;
+    uint64_t most_ns = 0;
+    for (size_t i = 0; i < b->lines.n; i++) {
+        uint64_t ns = 0;
+        const struct busy_line *line = NULL;
+        for (size_t k = 0; k < b->lines.n; k++) {
+            if (v[k].method != v[i].method || !v[i].method)
+                continue;
+            ns += v[k].ns;
+            if (!line || (v[k].line >= 0 && (line->line < 0 || v[k].ns > line->ns)))
+                line = &v[k];
+        }
+        if (ns > most_ns) {
+            most_ns = ns;
+            most = line;
+        }
+    }
+    if (!most || b->n < BUSY_LEAST || rule_permille(most_ns, b->ns) < BUSY_PERMILLE)
+        return;
+    rule_line(f, CARD_PLAIN);
+    rule_say(f, "%u %% of that time in ", rule_permille(most_ns, b->ns) / 10);
+    rule_say_in(f, ev, "", (struct place){{most->method}, most->line, 0});
+    rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, most->stack));
+    rule_add_stack(f, most->stack);
+}
+
+static void say_method(struct rule_finding *f, const struct evidence *ev)
+{
+    const uint64_t *n = ev->a->samples.n;
+    struct busy b = {.n = 0};
+    keyed_init(&b.lines, offsetof(struct busy_line, ns), sizeof(struct busy_line));
+    if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), &b) == 0)
+        say_busiest(f, ev, &b);
+    keyed_fini(&b.lines);
+}
+
+/* --- which threads ------------------------------------------------------------------------------ */
+
+/* Without turns: who runs and who is ready is not known. */
+static void say_busy_pools(struct rule_finding *f, const struct evidence *ev, struct use *u)
+{
+    rule_say(f, "; running or ready:");
+    rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, u->on + u->ready);
+    say_method(f, ev);
+    rule_line(f, CARD_TRY);
+    rule_say(f, "more threads will not help: more processors, or less work");
+    rule_line(f, CARD_RERUN);
+    rule_say(f, "with --time: who was on a processor, and who waited for one");
 }
 
 static void say_use(struct rule_finding *f, const struct evidence *ev, struct use *u)
 {
     uint64_t all = u->on + u->own;
     bool kept = is_kept_off(ev, u);
+    if (!u->turns) {
+        say_busy_pools(f, ev, u);
+        return;
+    }
     rule_say(f, "; ready:");
     rule_say_pools(f, ev, u->pools, u->n, TIME_READY, u->ready);
     rule_say(f, "; on a processor:");
@@ -104,6 +212,7 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
                  "; the program had %.1f of the %" PRIu64
                  " processors: other processes or its quota keep it from the rest",
                  (double)all / (double)ev->length, u->processors);
+    say_method(f, ev);
     if (is_jvms(u)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "most of that is the JVM's own work: compiling, as at a start, or collecting");
@@ -133,11 +242,18 @@ void rule_few_processors(struct evidence *ev)
         return;
     for (size_t i = 0; i < u.n && i < NAMED; i++)
         rule_add_thread(f, ev, u.pools[i].first);
-    rule_say(f,
-             "%.1f threads on average wait for a processor (%" PRIu64 " processor%s): %s in total, "
-             "%u %% of the time in which they are ready or running",
-             (double)u.ready / (double)ev->length, u.processors, u.processors == 1 ? "" : "s",
-             human_time(u.ready).text, part / 10);
+    if (u.turns)
+        rule_say(f,
+                 "%.1f threads on average wait for a processor (%" PRIu64
+                 " processor%s): %s in total, %u %% of the time in which they are ready or running",
+                 (double)u.ready / (double)ev->length, u.processors, u.processors == 1 ? "" : "s",
+                 human_time(u.ready).text, part / 10);
+    else
+        rule_say(f,
+                 "%.1f threads on average run or wait for a processor, and there %s %" PRIu64
+                 " processor%s",
+                 (double)(u.on + u.ready) / (double)ev->length, u.processors == 1 ? "is" : "are",
+                 u.processors, u.processors == 1 ? "" : "s");
     say_use(f, ev, &u);
 }
 

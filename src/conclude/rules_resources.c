@@ -63,7 +63,8 @@ static bool is_for_want_of_carriers(const struct evidence *ev, const struct reso
 static bool is_dominant(const struct evidence *ev, const struct resource *r)
 {
     const struct analysis *a = ev->a;
-    if (r->kind == RESOURCE_ANSWERS || ((r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY) && !r->past) ||
+    if (r->kind == RESOURCE_ANSWERS ||
+        ((r->kind == RESOURCE_POLLED || r->kind == RESOURCE_DELAY) && !r->past) ||
         resource_is_once(r) || resource_is_brief(r) || r->behind_of || is_nobodys(ev, r) ||
         is_for_want_of_carriers(ev, r))
         return false; /* a program that divides its work waits so */

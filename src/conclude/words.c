@@ -636,11 +636,11 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return NULL;
     if (is_librarys_own(r, ev, x))
         return NULL;
-    return resource_is_limit(r, ev->a)  ? doings[x->does].of_permits
+    return resource_is_limit(r, ev->a)                                ? doings[x->does].of_permits
            : r->kind == RESOURCE_LOCK || (r->past && r->at_once == 1) ? doings[x->does].of_lock
            : r->past                                                  ? doings[x->does].of_permits
-           : r->kind == RESOURCE_THINGS ? doings[x->does].of_things
-                                        : NULL;
+           : r->kind == RESOURCE_THINGS                               ? doings[x->does].of_things
+                                                                      : NULL;
 }
 
 /* Whether more threads could empty the queue: a logger's has one, and bytes have an order. */

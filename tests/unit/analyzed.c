@@ -101,3 +101,13 @@ void does_join(thread_id who, uint64_t from, uint64_t to, thread_id target)
     ADD(&b, who.v, who, from, join_enter, .target = target, .stack = stack);
     ADD(&b, who.v, who, to, join_exit, .target = target);
 }
+
+void does_look(thread_id who, uint64_t time, const char *frames, uint32_t flags)
+{
+    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
+    e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
+                                            .weight = 5000000,
+                                            .flags = SAMPLE_LOOK | flags,
+                                            .taken = at(time)};
+    builder_event(&b, 90, &e);
+}

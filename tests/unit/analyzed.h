@@ -58,6 +58,9 @@ void does_block(thread_id who, uint64_t from, uint64_t to, lock_id on, thread_id
 void does_wait(thread_id who, uint64_t from, uint64_t to, lock_id on);
 void does_park(thread_id who, uint64_t from, uint64_t to);
 void does_sleep(thread_id who, uint64_t from, uint64_t to);
+
+/* A look at a thread (group looks) that stands for 5 ms; flags: SAMPLE_*. */
+void does_look(thread_id who, uint64_t time, const char *frames, uint32_t flags);
 void does_join(thread_id who, uint64_t from, uint64_t to, thread_id target);
 
 #endif

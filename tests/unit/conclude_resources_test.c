@@ -372,16 +372,6 @@ static void make_pool(void)
     }
 }
 
-static void look(thread_id who, uint64_t time, const char *frames, uint32_t flags)
-{
-    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
-    e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
-                                            .weight = 5000000,
-                                            .flags = SAMPLE_LOOK | flags,
-                                            .taken = at(time)};
-    builder_event(&b, 90, &e);
-}
-
 Test(resources, a_pool_that_nobody_knows_is_one_by_who_gives)
 {
     make_pool();
@@ -653,7 +643,7 @@ static const char *advice_after(uint64_t times)
     for (uint64_t i = 0; i < times; i++) {
         does_block(ann, 1000000 + i * 100000000, 95000000 + i * 100000000, lock, bob);
         for (uint64_t k = 1; k < 9; k++)
-            look(bob, 10000000 * k + i * 100000000, "shop.Pay.sum:31 shop.Desk.place:22", 0);
+            does_look(bob, 10000000 * k + i * 100000000, "shop.Pay.sum:31 shop.Desk.place:22", 0);
     }
     run(1000000000);
     return labelled(first_card(), CARD_TRY);
@@ -689,8 +679,8 @@ static const struct rule_finding *with_looks(int looks)
     size_t n;
     make_pool();
     for (int i = 0; i < looks; i++)
-        look((const thread_id[]){ann, bob, cat}[i], 5001000 + 10000000 * (uint64_t)i + 8000000,
-             "shop.Pay.pay:31 shop.Desk.place:22", 0);
+        does_look((const thread_id[]){ann, bob, cat}[i], 5001000 + 10000000 * (uint64_t)i + 8000000,
+                  "shop.Pay.pay:31 shop.Desk.place:22", 0);
     run(400000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
     return &f[0];
@@ -724,7 +714,7 @@ Test(resources, more_data_never_says_less)
         ADD(&b, 1, ann, 11000000 + 20000000 * i, monitor_contended_entered, .lock = lock);
     }
     for (uint64_t i = 0; i < 2; i++)
-        look(bob, 9000000 + 20000000 * i, "shop.Pay.open:31 shop.Desk.place:22", 0);
+        does_look(bob, 9000000 + 20000000 * i, "shop.Pay.open:31 shop.Desk.place:22", 0);
     run(500000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, &err), 0);
     cr_assert(strstr(labelled(&f[0], CARD_HELD_BY), "computing (20 of 20 samples)"), "%s",
@@ -792,11 +782,11 @@ Test(resources, looks_say_what_holders_do)
 {
     make_pool();
     for (int round = 0; round < 30; round++)
-        look((const thread_id[]){ann, bob, cat}[round % 3],
-             5001000 + 10000000 * (uint64_t)round + 8000000,
-             "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 "
-             "shop.Pay.pay:31 shop.Desk.place:22",
-             SAMPLE_IDLE);
+        does_look((const thread_id[]){ann, bob, cat}[round % 3],
+                  5001000 + 10000000 * (uint64_t)round + 8000000,
+                  "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 "
+                  "shop.Pay.pay:31 shop.Desk.place:22",
+                  SAMPLE_IDLE);
     run(400000000);
     const struct activity *x = &all.v[0].doing[0];
     cr_assert_eq(x->does, DOES_INPUT);
@@ -860,12 +850,12 @@ Test(resources, a_line_that_samples_lack_is_that_of_others)
 {
     make_pool();
     for (int round = 0; round < 30; round++)
-        look((const thread_id[]){ann, bob, cat}[round % 3],
-             5001000 + 10000000 * (uint64_t)round + 8000000, "shop.Pay.sum:-1 shop.Desk.place:22",
-             0);
-    look(dan, 330000000, "shop.Pay.sum:41 shop.Desk.other:3", 0);
-    look(dan, 340000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
-    look(dan, 350000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
+        does_look((const thread_id[]){ann, bob, cat}[round % 3],
+                  5001000 + 10000000 * (uint64_t)round + 8000000,
+                  "shop.Pay.sum:-1 shop.Desk.place:22", 0);
+    does_look(dan, 330000000, "shop.Pay.sum:41 shop.Desk.other:3", 0);
+    does_look(dan, 340000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
+    does_look(dan, 350000000, "shop.Pay.sum:44 shop.Desk.other:3", 0);
     run(400000000);
     const struct activity *x = &all.v[0].doing[0];
     cr_assert_str_eq(method_of(x->at), "shop.Pay.sum");
@@ -880,8 +870,8 @@ Test(resources, the_line_of_a_methods_monitor_is_not_where_it_works)
     for (uint64_t i = 0; i < 20; i++) {
         ADD(&b, ann.v, ann, 1000000 + i * 10000000, monitor_contended_enter, .lock = lock,
             .owner = bob, .stack = enters);
-        look(bob, 5000000 + i * 10000000, "shop.Pay.sum:-1 shop.Desk.place:22", 0);
-        look(ann, 8000000 + i * 10000000, "shop.Pay.sum:40 shop.Desk.place:22", 0);
+        does_look(bob, 5000000 + i * 10000000, "shop.Pay.sum:-1 shop.Desk.place:22", 0);
+        does_look(ann, 8000000 + i * 10000000, "shop.Pay.sum:40 shop.Desk.place:22", 0);
         ADD(&b, ann.v, ann, 10000000 + i * 10000000, monitor_contended_entered, .lock = lock);
     }
     run(400000000);
@@ -980,7 +970,7 @@ Test(resources, who_empties_a_full_queue_too_slowly)
 Test(resources, a_loggers_queue_cannot_have_more_consumers)
 {
     for (uint64_t i = 0; i < 20; i++)
-        look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
+        does_look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
     given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
                  PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 "
                         "ch.qos.logback.core.AsyncAppenderBase.put:3 shop.Desk.place:21");
@@ -991,7 +981,7 @@ Test(resources, a_loggers_queue_cannot_have_more_consumers)
 Test(resources, a_sample_counts_once_however_many_waited)
 {
     for (uint64_t i = 0; i < 20; i++)
-        look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
+        does_look(dan, 5000000 + i * 10000000, "shop.Mail.format:12 shop.Mail.run:5", 0);
     const struct resource *r =
         given_by_dan("Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;",
                      PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21");
@@ -1254,7 +1244,7 @@ static size_t what_holders_do(uint64_t slept)
     does_block(ann, 1000000, 201000000, lock, bob);
     does_sleep(bob, 100000000, 100000000 + slept);
     for (uint64_t i = 1; i < 20; i++)
-        look(bob, 10000000 * i, "shop.Pay.sum:31 shop.Desk.place:22", 0);
+        does_look(bob, 10000000 * i, "shop.Pay.sum:31 shop.Desk.place:22", 0);
     run(300000000);
     return all.v[0].n_doing;
 }
@@ -1274,10 +1264,10 @@ static enum holder_does does_in_native_and(int running, uint32_t idle)
 {
     make_pool();
     for (int i = 0; i < 60; i++)
-        look((const thread_id[]){ann, bob, cat}[i / 2 % 3],
-             5001000 + 10000000 * (uint64_t)(i / 2) + 4000000 + 4000000 * (uint64_t)(i % 2),
-             "java.util.zip.Deflater.deflateBytes:native shop.Pay.pack:31 shop.Desk.place:22",
-             i < running ? 0 : SAMPLE_IDLE | idle);
+        does_look((const thread_id[]){ann, bob, cat}[i / 2 % 3],
+                  5001000 + 10000000 * (uint64_t)(i / 2) + 4000000 + 4000000 * (uint64_t)(i % 2),
+                  "java.util.zip.Deflater.deflateBytes:native shop.Pay.pack:31 shop.Desk.place:22",
+                  i < running ? 0 : SAMPLE_IDLE | idle);
     run(400000000);
     return all.v[0].doing[0].does;
 }
@@ -1310,7 +1300,7 @@ static enum holder_does does_with_lock(const char *frames)
     analyzed_begin();
     does_block(ann, 1000000, 95000000, lock, bob);
     for (uint64_t k = 1; k < 9; k++)
-        look(bob, 10000000 * k, frames, SAMPLE_IDLE);
+        does_look(bob, 10000000 * k, frames, SAMPLE_IDLE);
     run(100000000);
     return all.v[0].doing[0].does;
 }
@@ -1430,7 +1420,7 @@ Test(resources, who_computes_with_a_permit_is_not_told_to_release_it_before)
     begin_permits();
     takes_permit(cat, 2000000, 0);
     for (uint64_t i = 1; i < 9; i++)
-        look(cat, 10000000 * i, "shop.Pdf.draw:31 shop.Desk.place:22", 0);
+        does_look(cat, 10000000 * i, "shop.Pdf.draw:31 shop.Desk.place:22", 0);
     waits_for_permit(ann, cat, 3000000, 90000000);
     ADD(&b, ann.v, ann, 92000000, semaphore_release, .lock = permits, .stack = held_in);
     run(100000000);
@@ -1590,8 +1580,8 @@ static const struct rule_finding *loop_of(const char *first, int n, const char *
     size_t found;
     builder_info(&b, "sun.java.command", "shop.Server");
     for (int i = 0; i < n + more; i++)
-        look(ann, 1000000 + 50000000 * (uint64_t)i, i < n ? first : second, SAMPLE_IDLE);
-    look(bob, 1000000 + 50000000 * (uint64_t)(n + more), SELECTING LOOP, SAMPLE_IDLE);
+        does_look(ann, 1000000 + 50000000 * (uint64_t)i, i < n ? first : second, SAMPLE_IDLE);
+    does_look(bob, 1000000 + 50000000 * (uint64_t)(n + more), SELECTING LOOP, SAMPLE_IDLE);
     run(50000000 * (uint64_t)(n + more + 2));
     cr_assert_eq(rules_apply(a, &f, &found, NULL, NULL), 0);
     return found ? f : &none;
@@ -1633,11 +1623,12 @@ static void loop_at_lock(bool others)
     builder_info(&b, "sun.java.command", "shop.Server");
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t from = 100000000 * i;
-        look(ann, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
-        look(bob, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
-        look(ann, from + 15000000, SELECTING LOOP, SAMPLE_IDLE);
-        look(dan, from + 50000000, "shop.Build.build:114 shop.Reports.get:79 shop.Main.run:4", 0);
-        look(ann, from + 95000000, SELECTING LOOP, SAMPLE_IDLE);
+        does_look(ann, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
+        does_look(bob, from + 5000000, SELECTING LOOP, SAMPLE_IDLE);
+        does_look(ann, from + 15000000, SELECTING LOOP, SAMPLE_IDLE);
+        does_look(dan, from + 50000000, "shop.Build.build:114 shop.Reports.get:79 shop.Main.run:4",
+                  0);
+        does_look(ann, from + 95000000, SELECTING LOOP, SAMPLE_IDLE);
         for (int k = 0; k <= others; k++) {
             thread_id who = k ? cat : ann;
             ADD(&b, who.v, who, from + 20000000, monitor_contended_enter, .lock = reports,
@@ -1710,9 +1701,9 @@ static const struct rule_finding *first_of_loop(bool reads)
     size_t found;
     builder_info(&b, "sun.java.command", "shop.Server");
     for (uint64_t i = 0; i < 12; i++) {
-        look(ann, 10000000 + 100000000 * i, SELECTING LOOP BEGUN, SAMPLE_IDLE);
+        does_look(ann, 10000000 + 100000000 * i, SELECTING LOOP BEGUN, SAMPLE_IDLE);
         if (reads) /* into a recorded call: it says nothing more */
-            look(ann, handled(i) + 30000000, READING LOOP BEGUN, SAMPLE_IDLE);
+            does_look(ann, handled(i) + 30000000, READING LOOP BEGUN, SAMPLE_IDLE);
     }
     run(1200000000);
     cr_assert_eq(rules_apply(a, &f, &found, NULL, NULL), 0);
@@ -1881,8 +1872,8 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
 {
     polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 60000, 2000);
     for (uint64_t i = 0; i < 5; i++) {
-        look(bob, 2000000 + i * 1000000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
-        look(cat, 2000000 + i * 1000000, "shop.Other.run:3", 0);
+        does_look(bob, 2000000 + i * 1000000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
+        does_look(cat, 2000000 + i * 1000000, "shop.Other.run:3", 0);
     }
     run(10000000);
     cr_assert_eq(all.n, 1);
@@ -1913,9 +1904,9 @@ static const struct rule_finding *polls_until(uint64_t every)
             ADD(&b, bob.v, bob, time + 59000, unpark, .target = ann, .stack = other_stack);
         ADD(&b, ann.v, ann, time + 60000, park_exit);
         if (i % 5 == 0)
-            look(bob, time + 30000, "shop.Stock.count:7 shop.Stock.run:3", 0);
+            does_look(bob, time + 30000, "shop.Stock.count:7 shop.Stock.run:3", 0);
         if (i % 5 == 1)
-            look(dan, time + 30000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
+            does_look(dan, time + 30000, "shop.Log.write:3 com.fast.ring.Consumer.run:40", 0);
     }
     run(16000000);
     cr_assert_eq(all.v[0].kind, RESOURCE_POLLED);
@@ -2456,13 +2447,13 @@ static void pass_on(bool busy)
             ADD(&b, work[k].v, work[k], time + read_ns - 1000, io, .what = IO_KIND_input,
                 .stack = reads, .since = at(time));
     for (uint64_t i = 0; i < 39; i++) {
-        look(dan, 10000000 * (i + 1),
-             "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
-             "com.fast.Loop.run:3",
-             SAMPLE_IDLE);
+        does_look(dan, 10000000 * (i + 1),
+                  "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
+                  "com.fast.Loop.run:3",
+                  SAMPLE_IDLE);
         for (int k = 0; k < n_work; k++)
-            look(work[k], 10000000 * (i + 1),
-                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
+            does_look(work[k], 10000000 * (i + 1),
+                      "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
     }
     run(400000000);
 }
@@ -2571,16 +2562,16 @@ static void passes_on_work(const char *peer, uint64_t works_ms, const char *pool
     }
     for (uint64_t round = 0; round < 20; round++) {
         for (uint64_t k = 0; k < 6; k++)
-            look(work[(3 * round + k % 3) % POOL],
-                 (30 * round + 2 + works_ms / 4 + k / 3) * MS + k % 3 * 1000,
-                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Task.run:4 "
-                 "java.util.concurrent.ThreadPoolExecutor.runWorker:9",
-                 SAMPLE_IDLE);
+            does_look(work[(3 * round + k % 3) % POOL],
+                      (30 * round + 2 + works_ms / 4 + k / 3) * MS + k % 3 * 1000,
+                      "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Task.run:4 "
+                      "java.util.concurrent.ThreadPoolExecutor.runWorker:9",
+                      SAMPLE_IDLE);
         for (uint64_t k = 1; k <= 3; k++)
-            look(dan, (30 * round + k * 10) * 1000000,
-                 "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
-                 "com.fast.Loop.run:3",
-                 SAMPLE_IDLE);
+            does_look(dan, (30 * round + k * 10) * 1000000,
+                      "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:1 "
+                      "com.fast.Loop.run:3",
+                      SAMPLE_IDLE);
     }
     run(UINT64_C(610) * MS);
 }
@@ -3154,10 +3145,11 @@ Test(resources, at_the_line_of_the_waiters_the_librarys_method_says_what_is_done
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t time = 1000000 + i * 20000000;
         ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob, .stack = wait);
-        look(bob, time + 5000000,
-             "java.util.zip.Deflater.deflate:3 org.log.Zip.compress:8 org.log.Appender.append:9 "
-             "shop.Desk.log:21 shop.Desk.place:9 org.web.Worker.run:9",
-             0);
+        does_look(
+            bob, time + 5000000,
+            "java.util.zip.Deflater.deflate:3 org.log.Zip.compress:8 org.log.Appender.append:9 "
+            "shop.Desk.log:21 shop.Desk.place:9 org.web.Worker.run:9",
+            0);
         ADD(&b, ann.v, ann, time + 15000000, monitor_contended_entered, .lock = on);
     }
     run(410000000);
@@ -3361,7 +3353,7 @@ static const char *advice_of_transaction(const char *frames)
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t time = 1000000 + i * 10000000;
         ADD(&b, ann.v, ann, time, monitor_contended_enter, .lock = on, .owner = bob, .stack = wait);
-        look(bob, time + 5000000, frames, 0);
+        does_look(bob, time + 5000000, frames, 0);
         ADD(&b, ann.v, ann, time + 9000000, monitor_contended_entered, .lock = on);
     }
     run(210000000);
@@ -3471,9 +3463,11 @@ static const struct rule_finding *goes_on_at(const char *call, uint64_t at_a_tim
 
 Test(resources, who_goes_on_while_others_sleep_has_the_lock)
 {
-    const struct rule_finding *f = goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 1, 40000000);
+    const struct rule_finding *f =
+        goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 1, 40000000);
     cr_assert(begins(f->text, "Desk.pause (lock, polled)"), "%s", f->text);
-    cr_assert(begins(labelled(f, CARD_HELD_BY), "4 threads, 1 at a time, 100 % of the time waiting for input"),
+    cr_assert(begins(labelled(f, CARD_HELD_BY),
+                     "4 threads, 1 at a time, 100 % of the time waiting for input"),
               "%s", f->text);
     cr_assert_str_eq(method_of(all.v[0].doing[0].at), "shop.Pay.ask");
     cr_assert_str_eq(labelled(f, CARD_TRY), "read before taking the lock, or after releasing it");
@@ -3488,7 +3482,8 @@ Test(resources, who_goes_on_at_an_earlier_call_has_nothing)
 
 Test(resources, two_may_go_on_at_a_time)
 {
-    const struct rule_finding *f = goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 2, 40000000);
+    const struct rule_finding *f =
+        goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 2, 40000000);
     cr_assert(begins(f->text, "Desk.pause (limit, polled)"), "%s", f->text);
     cr_assert(begins(labelled(f, CARD_HELD_BY), "4 threads, 2 at a time"), "%s", f->text);
 }
@@ -3831,8 +3826,8 @@ Test(resources, what_a_librarys_threads_wait_for_at_work_counts)
         ADD(&b, waits.v, waits, from, wait_enter, .lock = of, .stack = wait);
         ADD(&b, gives.v, gives, from + 15000000, notify, .lock = of, .stack = give);
         ADD(&b, waits.v, waits, from + 15001000, wait_exit, .lock = of);
-        look(waits, from + 19500000,
-             "sun.nio.ch.SocketDispatcher.read0:native org.h2.Connection.run:9", SAMPLE_IDLE);
+        does_look(waits, from + 19500000,
+                  "sun.nio.ch.SocketDispatcher.read0:native org.h2.Connection.run:9", SAMPLE_IDLE);
     }
     builder_info(&b, "sun.java.command", "shop.Main");
     run(260000000);
@@ -3853,9 +3848,9 @@ Test(resources, of_a_chain_of_locks_the_end_is_the_finding)
         does_block(bob, from + 2000, from + 18001000, lock, cat);
         does_block(cat, from, from + 17999000, other_lock, dan);
         for (uint64_t k = 1; k < 4; k++)
-            look(dan, from + k * 5000000,
-                 "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Main.main:2",
-                 SAMPLE_IDLE);
+            does_look(dan, from + k * 5000000,
+                      "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31 shop.Main.main:2",
+                      SAMPLE_IDLE);
     }
     struct rule_finding *f;
     size_t n;
@@ -3884,7 +3879,8 @@ static const char *rules_of_reader(const char *rest)
     stack_id at = builder_stack(&b, rest);
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t from = 1000000 + i * 10000000;
-        look(ann, from + 8000000, IN_PAY "shop.Load.run:5 java.lang.Thread.run:1", SAMPLE_IDLE);
+        does_look(ann, from + 8000000, IN_PAY "shop.Load.run:5 java.lang.Thread.run:1",
+                  SAMPLE_IDLE);
         ADD(&b, ann.v, ann, from + 8000100, sleep_enter, .stack = at);
         ADD(&b, ann.v, ann, from + 9000000, sleep_exit);
     }
@@ -3938,7 +3934,7 @@ Test(resources, answers_behind_input_that_another_finding_tells_keep_theirs)
         uint64_t from = 1000000 + i * 20000000;
         does_block(bob, from + 2000, from + 18001000, other_lock, dan);
         for (uint64_t k = 1; k < 4; k++)
-            look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
+            does_look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
         gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10 shop.Main.main:2");
     }
     cr_assert_not_null(strstr(rules_of(170000000), "slow-answer"));
@@ -3950,7 +3946,7 @@ Test(resources, a_thread_for_whose_answers_another_one_waits_could_let_others_re
     for (uint64_t i = 0; i < 8; i++) {
         uint64_t from = 1000000 + i * 20000000;
         for (uint64_t k = 1; k < 4; k++)
-            look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
+            does_look(dan, from + k * 5000000, IN_CLIENT, SAMPLE_IDLE);
         gets(ann, dan, from + 1000, from + 18000000, GET "shop.Desk.ask:10 shop.Main.main:2");
     }
     run(170000000);
@@ -3985,7 +3981,7 @@ static const struct resource *pool_of_that_reads(uint32_t flags, bool idle)
     for (uint64_t i = 1; i <= 100; i++)
         for (int k = 0; k < 2; k++)
             if (!idle || !k || i == 1)
-                look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+                does_look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
     run(551000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_gt(n, 0);
@@ -4026,7 +4022,7 @@ Test(resources, a_pool_is_busy_in_short_stretches_as_well)
                   (lock_id){0}, tasks, other_stack);
     for (uint64_t i = 1; i <= 100; i++)
         for (int k = 0; k < 2; k++)
-            look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+            does_look(own[k], 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
     run(551000000);
     const struct rule_finding *f = finding_of("waits-for-io");
     cr_assert_not_null(f);
@@ -4045,7 +4041,7 @@ static const struct rule_finding *native_calls(const char *frames)
         }
     for (uint64_t i = 1; i <= 100; i++)
         for (int k = 0; k < 2; k++)
-            look(who[k], i * 5000000, frames, SAMPLE_IDLE | SAMPLE_ASLEEP);
+            does_look(who[k], i * 5000000, frames, SAMPLE_IDLE | SAMPLE_ASLEEP);
     run(501000000);
     return finding_of("waits-for-io");
 }
@@ -4116,7 +4112,7 @@ Test(resources, a_pool_of_one_thread_says_so)
     stack_id tasks = builder_stack(&b, TASKS);
     parks(only, ann, 1000000, 50000000, (lock_id){0}, tasks, other_stack);
     for (uint64_t i = 1; i <= 100; i++)
-        look(only, 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+        does_look(only, 50000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
     run(551000000);
     const char *text = first_card()->text;
     cr_assert_not_null(strstr(text, "exec (thread pool): its only thread busy for "), "%s", text);
@@ -4127,7 +4123,7 @@ Test(resources, a_pool_of_which_one_selects_by_looks_is_busy)
 {
     thread_id selects = builder_thread(&b, "exec-9");
     for (uint64_t i = 0; i < 4; i++)
-        look(selects, 10000000 + i * 10000000, SELECTING LOOP, SAMPLE_IDLE);
+        does_look(selects, 10000000 + i * 10000000, SELECTING LOOP, SAMPLE_IDLE);
     cr_assert_gt(pool_that_reads(false)->none_free, 450000000);
 }
 
@@ -4198,7 +4194,7 @@ static const struct resource *pool_that_always_reads(const char *frames)
     size_t n;
     for (uint64_t i = 1; i <= 100; i++)
         for (int k = 0; k < 2; k++)
-            look(own[k], 50000000 + i * 5000000, frames, SAMPLE_IDLE);
+            does_look(own[k], 50000000 + i * 5000000, frames, SAMPLE_IDLE);
     run(551000000);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_gt(n, 0);
@@ -4308,7 +4304,7 @@ static const char *text_of_pool_that_answers(const char *frames, uint32_t flags,
         }
         for (uint64_t k = 1; k < 24; k++)
             for (int i = 0; i < 2; i++)
-                look(pool[i], from + k * 5000000 + 100, frames, flags);
+                does_look(pool[i], from + k * 5000000 + 100, frames, flags);
     }
     run(660000000);
     struct rule_finding *f;
@@ -4373,8 +4369,8 @@ Test(resources, what_is_recorded_needs_no_samples)
     ADD(&b, cat.v, cat, 79000000, unpark, .target = bob, .stack = other_stack);
     ADD(&b, bob.v, bob, 79001000, park_exit);
     for (uint64_t k = 0; k < 2; k++)
-        look(bob, 84100000 + k * 5000000,
-             "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
+        does_look(bob, 84100000 + k * 5000000,
+                  "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.pay:31", SAMPLE_IDLE);
     run(100000000);
     cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
     cr_assert_eq(all.v[0].doing[0].samples, 0);
@@ -4429,15 +4425,16 @@ Test(resources, the_line_where_holders_are_most_is_that_of_all_of_them)
         bool is_bob = who.v == bob.v; /* alone in line 36, the two others in 38 */
         does_block(ann, 1000000 + i * 10000000, 9500000 + i * 10000000, lock, who);
         if (is_bob || i < 15)
-            look(who, 3500000 + i * 10000000,
-                 is_bob ? "shop.Pay.sum:36 shop.Desk.place:22"
-                        : "shop.Pay.sum:38 shop.Desk.place:22",
-                 0);
+            does_look(who, 3500000 + i * 10000000,
+                      is_bob ? "shop.Pay.sum:36 shop.Desk.place:22"
+                             : "shop.Pay.sum:38 shop.Desk.place:22",
+                      0);
         else
-            look(who, 3500000 + i * 10000000, "shop.Pay.add:50 shop.Desk.place:22", 0);
-        look(who, 8000000 + i * 10000000,
-             is_bob ? "shop.Pay.sum:36 shop.Desk.place:22" : "shop.Pay.sum:38 shop.Desk.place:22",
-             0);
+            does_look(who, 3500000 + i * 10000000, "shop.Pay.add:50 shop.Desk.place:22", 0);
+        does_look(who, 8000000 + i * 10000000,
+                  is_bob ? "shop.Pay.sum:36 shop.Desk.place:22"
+                         : "shop.Pay.sum:38 shop.Desk.place:22",
+                  0);
     }
     run(310000000);
     cr_assert_eq(all.v[0].doing[0].does, DOES_COMPUTE);
@@ -4776,10 +4773,10 @@ Test(resources, a_library_that_reads_from_clients_waits_for_work)
         uint64_t from = 1000000 + i * 10000000;
         ADD(&b, ann.v, ann, from + 7000000, io, .what = IO_KIND_input, .peer = client,
             .stack = read, .since = at(from));
-        look(ann, from + 8000000,
-             "sun.nio.ch.SocketDispatcher.read0:native ldap.Reader.read:3 "
-             "ldap.Connection.next:4 ldap.Server.run:5",
-             SAMPLE_IDLE);
+        does_look(ann, from + 8000000,
+                  "sun.nio.ch.SocketDispatcher.read0:native ldap.Reader.read:3 "
+                  "ldap.Connection.next:4 ldap.Server.run:5",
+                  SAMPLE_IDLE);
         gets(ann, dan, from + 8000100, from + 8100000, GET "ldap.Server.run:6");
     }
     builder_info(&b, "sun.java.command", "shop.Main");

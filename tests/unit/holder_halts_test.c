@@ -125,16 +125,6 @@ Test(holder_halts, who_is_in_a_call_when_another_gets_it_has_released_it_before)
 
 /* --- seen elsewhere --------------------------------------------------------------------------- */
 
-static void look(thread_id who, uint64_t time, const char *frames, uint32_t flags)
-{
-    struct event e = {.time = at(time), .thread = who, .kind = EV_wall_sample, .size = EVENT_HEAD};
-    e.wall_sample = (struct ev_wall_sample){.stack = builder_stack(&b, frames),
-                                            .weight = 5 * MS,
-                                            .flags = SAMPLE_LOOK | flags,
-                                            .taken = at(time)};
-    builder_event(&b, 90, &e);
-}
-
 #define INSIDE "shop.Calc.sum:31 shop.Order.submit:90 shop.Main.main:12"
 #define OUTSIDE "shop.Page.show:7 shop.Main.main:12"
 
@@ -148,8 +138,8 @@ static const struct resource *seen_elsewhere(bool waits)
         if (waits)
             does_block(bob, from + 11 * MS, from + 19 * MS, lock, ann);
         does_block(ann, from, from + 10 * MS, lock, bob);
-        look(bob, from + 5 * MS, INSIDE, 0);
-        look(bob, from + 10 * MS, OUTSIDE, 0);
+        does_look(bob, from + 5 * MS, INSIDE, 0);
+        does_look(bob, from + 10 * MS, OUTSIDE, 0);
     }
     analyzed_run(ROUNDS * ROUND);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
@@ -237,8 +227,8 @@ Test(holder_halts, who_looks_find_in_input_may_have_released_it_between_them)
     for (uint64_t i = 0, from = 0; i < ROUNDS; i++, from += ROUND) {
         does_block(bob, from, from + 18 * MS, lock, ann);
         for (uint64_t k = 1; k < 4; k++)
-            look(ann, from + k * 5 * MS, reads, SAMPLE_IDLE);
-        look(ann, from + 19 * MS, reads, SAMPLE_IDLE);
+            does_look(ann, from + k * 5 * MS, reads, SAMPLE_IDLE);
+        does_look(ann, from + 19 * MS, reads, SAMPLE_IDLE);
     }
     analyzed_run(ROUNDS * ROUND);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);

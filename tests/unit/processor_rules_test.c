@@ -88,6 +88,60 @@ Test(processor_rules, without_turns_nothing_is_said)
     cr_expect_null(finding_of("few-processors"));
 }
 
+/* Four threads compute for `each` of 1000 ms, and are seen at it now and then. */
+static const struct rule_finding *compute(const char *cpus, uint64_t each, const char *often)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    stack_id idle = builder_stack(&b, "java.util.concurrent.ThreadPoolExecutor.getTask:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.runWorker:2");
+    lock_id queue = builder_lock(&b, builder_class(&b, "Lshop/Queue;"));
+    const char *frames[] = {often, "shop.Tax.add:9 shop.Desk.place:21 org.web.Worker.run:9"};
+    builder_info(&b, "cpus", cpus);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t ms = 10; ms < each; ms += 50)
+        for (uint64_t k = 0; k < 4; k++)
+            does_look(who[k], ms * MS, frames[ms % 250 == 10], 0);
+    for (uint64_t k = 0; k < 4; k++) {
+        ADD(&b, who[k].v, who[k], each * MS, park_enter, .lock = queue, .stack = idle);
+        ADD(&b, who[k].v, who[k], 999 * MS, park_exit, .lock = queue);
+    }
+    analyzed_run(1000 * MS);
+    return finding_of("few-processors");
+}
+
+#define PRICE "shop.Price.sum:5 shop.Desk.place:20 org.web.Worker.run:9"
+
+Test(processor_rules, more_threads_run_than_there_are_processors)
+{
+    const struct rule_finding *f = compute("1", 800, PRICE);
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_PROBLEM);
+    cr_expect_not_null(strstr(f->text, "threads on average run or wait for a processor, and there "
+                                       "is 1 processor; running or ready: "),
+                       "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "% of that time in Price.sum (Price.java:5) <- Desk.place "
+                                       "(Desk.java:20)"),
+                       "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "rerun: with --time"), "%s", f->text);
+}
+
+Test(processor_rules, a_method_with_little_of_the_time_is_not_named)
+{
+    const struct rule_finding *f = compute("1", 800, "lib.Any.run:3");
+    cr_assert_not_null(f);
+    cr_expect_null(strstr(f->text, "% of that time in"), "%s", f->text);
+}
+
+Test(processor_rules, as_many_run_as_there_are_processors)
+{
+    cr_expect_null(compute("4", 800, PRICE));
+}
+
+Test(processor_rules, threads_that_run_for_a_part_of_the_time_need_no_more)
+{
+    cr_expect_null(compute("1", 300, PRICE));
+}
+
 Test(processor_rules, a_quota_that_is_used_up)
 {
     ADD(&b, SCHED, (thread_id){0}, 500 * MS, quota, .since = at(0), .periods = 5, .stopped = 4,
