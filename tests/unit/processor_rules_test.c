@@ -100,7 +100,7 @@ static const struct rule_finding *compute(const char *cpus, uint64_t each, const
     builder_info(&b, "sun.java.command", "shop.Main");
     for (uint64_t ms = 10; ms < each; ms += 50)
         for (uint64_t k = 0; k < 4; k++)
-            does_look(who[k], ms * MS, frames[ms % 250 == 10], 0);
+            does_look(who[k], ms * MS, frames[ms % 500 == 10], 0);
     for (uint64_t k = 0; k < 4; k++) {
         ADD(&b, who[k].v, who[k], each * MS, park_enter, .lock = queue, .stack = idle);
         ADD(&b, who[k].v, who[k], 999 * MS, park_exit, .lock = queue);
