@@ -480,7 +480,8 @@ static int take_pool(struct holder *h, uint32_t of, bool always)
 static int forget_late(struct holder *h)
 {
     struct resource *r = h->r;
-    r->given_ns = r->met_ns = r->own_ns = r->turns_ns = r->queued_ns = r->outside_ns = r->held = 0;
+    r->due_ns = r->given_ns = r->met_ns = r->own_ns = r->turns_ns = r->queued_ns = r->outside_ns =
+        r->held = 0;
     r->source = (struct peer_vote){0};
     r->remote = r->inside = false;
     r->at_once = 0;

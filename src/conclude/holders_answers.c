@@ -98,6 +98,19 @@ static bool in_its_call(const struct program *p, stack_id waits, stack_id gives)
     return in;
 }
 
+/* How long the giver waited for its time, while another one waited for its answer: it works when that
+ * has come. */
+static uint64_t due_before(const struct holder *h, uint32_t giver, const struct resource_wait *w,
+                           uint64_t from)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct span *s = resource_last_idle(h->a, giver, from);
+    if (!s || s->waker || !(timeline_context(t, s->context)->flags & INTERVAL_TIMED))
+        return 0;
+    uint64_t begin = max_u64(s->start, w->from), end = min_u64(span_end(t, s), from);
+    return end - min_u64(begin, end);
+}
+
 /* Accounts for what the giver did while this thread waited.  A thread of the same pool that came to
  * the same call first, and works on the answer for most of the time, does not count in own_ns: it
  * does not keep the others from work of their own.  Nor does one that is still in the same call of
@@ -135,6 +148,7 @@ int holder_take_answer(void *self, struct resource *r, const struct resource_wai
     r->turns_ns += own_pool && !met && inside ? w->to - w->from : 0;
     if (w->from >= g.time)
         return 0;
+    r->due_ns += due_before(h, g.thread, w, from);
     struct stretch works = {from, g.time}, before = {w->from, from};
     const struct edge edges[] = {{from, 1}, {g.time, -1}};
     r->by_waits = true;

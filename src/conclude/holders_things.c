@@ -300,9 +300,10 @@ int holder_find_things(struct holder *h)
     TRY(resource_each_wait(h->r, h->a, holder_find_semaphore, h));
     if (h->semaphore.v) {
         TRY(holder_take_permits(h));
-        h->r->all_known = h->edges.len != 0;
+        bool since = !*trace_info(h->a->trace, "orca.attached", ""); /* not those from before */
+        h->r->all_known = h->edges.len != 0 && since;
         holder_count_at_once(h);
-        if (h->r->all_known) {
+        if (h->edges.len) {
             want_all(h);
             return 0;
         }

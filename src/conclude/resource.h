@@ -170,7 +170,8 @@ struct resource {
     uint64_t turns_ns;  /* or in the same call of the program: they take turns at something */
     uint64_t queued_ns; /* of given_ns: before whoever gave it began with it, while others were
                            worked on; */
-    uint64_t outside_ns; /* and while nobody worked on any */
+    uint64_t outside_ns; /* and while nobody worked on any; */
+    uint64_t due_ns;     /* of given_ns: whoever gave it waited until it was time to begin; */
     uint64_t timed_ns;   /* answers, not of given_ns: a timer ended the wait when it was time, */
     uint64_t asked_ns;   /* in a task that the program had it do once */
     uint32_t timer;      /* a thread that did; 0: none */
@@ -219,6 +220,12 @@ static inline bool resource_is_from_elsewhere(const struct resource *r)
 {
     return r->kind == RESOURCE_ANSWERS && !r->passed && !r->remote && r->given_ns &&
            2 * r->outside_ns >= r->given_ns;
+}
+
+/* And most of that time they waited until it was time for them to begin. */
+static inline bool resource_is_due(const struct resource *r)
+{
+    return resource_is_from_elsewhere(r) && 2 * r->due_ns >= r->outside_ns;
 }
 
 /* Threads wait there for each other: at a barrier. */

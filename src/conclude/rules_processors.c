@@ -207,12 +207,12 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
     rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, all);
     if (rule_permille(u->own, all) >= NAMED_PERMILLE)
         rule_say(f, ", the JVM's own threads %u %%", rule_permille(u->own, all) / 10);
+    say_method(f, ev);
     if (kept)
         rule_say(f,
                  "; the program had %.1f of the %" PRIu64
                  " processors: other processes or its quota keep it from the rest",
                  (double)all / (double)ev->length, u->processors);
-    say_method(f, ev);
     if (is_jvms(u)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "most of that is the JVM's own work: compiling, as at a start, or collecting");

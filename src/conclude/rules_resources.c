@@ -243,9 +243,9 @@ static bool take_turns(const struct resource *r)
 
 static enum severity severity_of(const struct evidence *ev, const struct resource *r)
 {
-    return resource_is_once(r) || resource_is_brief(r) || resource_is_from_elsewhere(r) ||
-                   r->inside || take_turns(r) || is_nobodys(ev, r) ||
-                   is_for_want_of_carriers(ev, r) ||
+    return resource_is_once(r) || resource_is_brief(r) ||
+                   (resource_is_from_elsewhere(r) && !resource_is_due(r)) || r->inside ||
+                   take_turns(r) || is_nobodys(ev, r) || is_for_want_of_carriers(ev, r) ||
                    rule_permille(harm_of(r), ev->length) < WARNING_QUEUE_PERMILLE ||
                    resource_permille(r) < WARNING_OF_THEIRS_PERMILLE
                ? SEVERITY_INFO

@@ -229,9 +229,11 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     } else if (resource_is_from_elsewhere(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f,
-                 "for %u %% of that time the answering threads did not work on an answer: the "
-                 "delay is elsewhere",
-                 rule_permille(r->outside_ns, r->given_ns) / 10);
+                 resource_is_due(r)
+                     ? "for %u %% of that time the answering threads waited until a timer was due"
+                     : "for %u %% of that time the answering threads did not work on an answer: "
+                       "the delay is elsewhere",
+                 rule_permille(resource_is_due(r) ? r->due_ns : r->outside_ns, r->given_ns) / 10);
     }
     struct place at =
         r->wait_at.method.v ? r->wait_at : program_library(&ev->resources.program, r->wait_stack);

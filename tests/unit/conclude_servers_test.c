@@ -782,6 +782,44 @@ Test(servers, who_works_when_its_time_has_come_gives_one)
     cr_assert_eq(timer_gives(1, "com.fast.Timer.fire:4")->holder, dan.v);
 }
 
+/* dan works for 2 of the 9 ms that ann waits: before, the time for it had not come; or nobody had asked
+ * him. */
+static const char *works_when_it_is_time(bool time)
+{
+    stack_id ask = builder_stack(&b, ASKS),
+             idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.getTask:1");
+    for (uint64_t i = 0; i < 40; i++) {
+        lock_id on = of_class("Ljava/util/concurrent/FutureTask;");
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, dan.v, dan, from - 500000, park_enter, .timeout_ns = time ? 7500000 : 0,
+            .stack = idle);
+        if (!time)
+            ADD(&b, bob.v, bob, from + 6990000, unpark, .target = dan, .stack = other_stack);
+        ADD(&b, dan.v, dan, from + 7000000, park_exit);
+        parks(ann, dan, from, from + 9000000, on, ask, builder_stack(&b, "com.fast.Timer.fire:4"));
+    }
+    run(450000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_ANSWERS);
+    return first_finding()->text;
+}
+
+Test(servers, who_begins_when_it_is_time_lets_others_wait_for_that)
+{
+    const char *text = works_when_it_is_time(true);
+    cr_assert_not_null(
+        strstr(text, "for 77 % of that time the answering threads waited until a timer was due"),
+        "%s", text);
+    cr_assert_neq(first_finding()->severity, SEVERITY_INFO);
+}
+
+Test(servers, who_is_woken_late_has_not_waited_for_a_timer)
+{
+    const char *text = works_when_it_is_time(false);
+    cr_assert_not_null(strstr(text, "the delay is elsewhere"), "%s", text);
+    cr_assert_eq(first_finding()->severity, SEVERITY_INFO);
+}
+
 /* One wait of many: nobody is known to have ended the others. */
 Test(servers, a_timer_that_ended_one_wait_does_not_give_the_others)
 {
