@@ -55,7 +55,7 @@ struct causer {
     uint32_t *waits;           /* [n_objects]: of each object */
     struct class_use *classes; /* [n_classes] */
     size_t n_objects, n_threads;
-    struct map members;   /* call or object, thread -> 1 */
+    struct map members;   /* call and object, thread -> 1; call, thread -> the object: put_object */
     const uint8_t *known; /* [contexts.n] */
     bool *seen_asking;    /* [n_stacks] */
     uint32_t *asked_near; /* [n_threads]: as out.near, of waits that other threads end */
@@ -164,6 +164,18 @@ static void put(struct causer *c, uint64_t key)
         *at = 1;
 }
 
+/* For which object a thread waits in a call, if it is always the same one: 1 + its number; SEVERAL: it is
+ * not. */
+#define SEVERAL UINT64_MAX
+
+static void put_object(struct causer *c, uint64_t call, uint32_t thread, uint64_t object)
+{
+    uint64_t *at = map_put(&c->members, member_of_call(call, thread));
+    c->oom |= !at;
+    if (at)
+        *at = *at && *at != object ? SEVERAL : object;
+}
+
 static struct cause_sums *sums_of_call(struct causer *c, struct call *call)
 {
     struct call_sums *s = call->sums ? (struct call_sums *)c->out.of_call.v + call->sums - 1
@@ -235,7 +247,7 @@ static void note_waits(struct causer *c, uint32_t thread, const struct context *
         of[i]->waits += times;
         of[i]->fresh += fresh ? times : 0;
     }
-    put(c, member_of_call(call->at, thread));
+    put_object(c, call->at, thread, x->lock.v ? UINT64_C(1) + x->lock.v : SEVERAL);
     if (x->lock.v)
         put(c, member_of_object(x->lock, thread, call->at));
 }
@@ -314,7 +326,7 @@ static void look_at_thread(struct causer *c, struct visit *v, uint32_t thread)
         const struct context *k = &x->v[v->list[i]];
         if (k->what == EV_semaphore_acquire_enter &&
             k->stack.v) /* a thread that does not wait also takes one */
-            put(c, member_of_call(call_of(&c->out, c->t, k->stack)->at, thread));
+            put_object(c, call_of(&c->out, c->t, k->stack)->at, thread, SEVERAL);
         stacks += k->stack.v != 0;
         share(&root, trace_stack(c->t, k->stack));
         v->marks[v->list[i]] = 0;
@@ -563,6 +575,20 @@ static bool gives_back(const struct causer *c, const struct ending *e, stack_id 
             part_in_a_method(c->t, trace_stack(c->t, e->x->stack), trace_stack(c->t, stack)));
 }
 
+/* Whether the waker also waits in this call, so that it may have taken there what it gives.  It has not
+ * where each of them always waits for another object of its own, at the task loop: each empties its own
+ * queue, and the one fills that of the other. */
+static bool waits_there(const struct causer *c, const struct ending *e)
+{
+    const uint64_t *of = map_find(&c->members, member_of_call(e->call->at, e->s->waker)),
+                   *own = map_find(&c->members, member_of_call(e->call->at, e->thread));
+    if (!e->call->at || !of)
+        return false;
+    bool apart =
+        own && *of != SEVERAL && *own != SEVERAL && *of != *own && !is_fresh(c, e->x->lock);
+    return !(apart && e->call->own <= c->out.near[e->thread]);
+}
+
 static enum ended_by sort(struct causer *c, struct ending *e)
 {
     stack_id stack = span_wake_stack(c->tl, e->s);
@@ -572,12 +598,12 @@ static enum ended_by sort(struct causer *c, struct ending *e)
         return is_passed_on(c, e) ? ENDED_LIMIT : ENDED_MEETS;
     if (e->x->lock.v && map_find(&c->members, member_of_object(e->x->lock, waker, e->call->at)))
         return ENDED_BACK;
-    bool waits_there = e->call->at && map_find(&c->members, member_of_call(e->call->at, waker));
+    bool there = waits_there(c, e);
     if (is_asked(c, e))
-        return waits_there && is_of_pool(c, waker, e->thread) ? ENDED_ASKED_PEER : ENDED_ASKED;
+        return there && is_of_pool(c, waker, e->thread) ? ENDED_ASKED_PEER : ENDED_ASKED;
     if (gives_back(c, e, stack, by))
         return ENDED_BACK;
-    return waits_there ? ENDED_RETURNED : ENDED_UNASKED;
+    return there ? ENDED_RETURNED : ENDED_UNASKED;
 }
 
 /* The methods of a stack from which something was begun for another thread. */

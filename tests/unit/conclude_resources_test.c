@@ -1414,6 +1414,23 @@ Test(resources, a_semaphore_says_how_many_are_in_use)
     cr_assert(begins(text, "Semaphore of Desk.place: 2 in use at "), "%s", text);
 }
 
+/* Who took one before the attach is not known. */
+Test(resources, an_attach_may_miss_permits_in_use)
+{
+    begin_permits();
+    builder_info(&b, "orca.attached", "1");
+    takes_permit(bob, 1000000, 0);
+    takes_permit(cat, 2000000, 0);
+    waits_for_permit(ann, bob, 3000000, 90000000);
+    ADD(&b, cat.v, cat, 91000000, semaphore_release, .lock = permits, .stack = held_in);
+    ADD(&b, ann.v, ann, 92000000, semaphore_release, .lock = permits, .stack = held_in);
+    run(100000000);
+    cr_assert_eq(all.n, 1);
+    cr_assert_eq(all.v[0].n_holders, 2, "its calls say who has one");
+    const char *text = text_of_first();
+    cr_assert(begins(text, "Semaphore of Desk.place: at least 2 in use at "), "%s", text);
+}
+
 /* What the permits are for. */
 Test(resources, who_computes_with_a_permit_is_not_told_to_release_it_before)
 {
@@ -4788,6 +4805,52 @@ Test(resources, waiting_for_clients_is_no_finding)
 {
     calls_again_and_again(add_peer("=client 10.0.0.7"));
     cr_assert_str_eq(rules_of(101000000), "");
+}
+
+/* --- queues in a row ------------------------------------------------------------------------- */
+
+/* Two stages of one class: the first takes from its queue, and puts into that of the second, whose threads
+ * take in the same call of the same method; or both from one. */
+static enum thread_time time_of_stages(bool one_queue)
+{
+    class_id condition = builder_class(
+        &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;");
+    lock_id first = builder_lock(&b, condition),
+            second = one_queue ? first : builder_lock(&b, condition);
+    stack_id take = builder_stack(&b, PARKED "java.util.concurrent.ArrayBlockingQueue.take:1 "
+                                             "shop.Stage.run:82"),
+             put = builder_stack(&b, PARKED "java.util.concurrent.ArrayBlockingQueue.put:1 "
+                                            "shop.Stage.pass:91 shop.Stage.run:82"),
+             step =
+                 builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native shop.Carrier.rate:5 "
+                                   "shop.Stage.pass:90 shop.Stage.run:82"),
+             offer = builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.put:1 "
+                                       "shop.Stage.pass:91 shop.Stage.run:82");
+    const thread_id store[] = {ann, bob};
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 40; i++) {
+        uint64_t from = 1000000 + i * 12000000;
+        parks(cat, dan, from, from + 1000000, first, take, put);
+        ADD(&b, cat.v, cat, from + 10000000, io, .what = IO_KIND_input, .stack = step,
+            .since = at(from + 1100000));
+        parks(store[i % 2], cat, from + 500000, from + 11000000, second, take, offer);
+    }
+    run(500000000);
+    const struct span *s = span_of(ann, 0);
+    struct wait_part part[2];
+    span_parts(&a->timeline, s, part);
+    return thread_time_of(a, s->context, part);
+}
+
+Test(resources, who_empties_its_own_queue_in_the_same_call_is_idle)
+{
+    cr_assert_eq(time_of_stages(false), TIME_IDLE);
+    cr_assert_eq(all.n, 0);
+}
+
+Test(resources, who_takes_what_it_gives_in_one_call_has_it_from_one_object)
+{
+    cr_assert_eq(time_of_stages(true), TIME_BLOCKED);
 }
 
 /* --- names of threads ----------------------------------------------------------------------- */
