@@ -4,7 +4,8 @@
  *     blocked on    the holder of a lock or a pool's item is blocked on another lock or pool
  *     an answer     the thread that should answer waits for an answer itself, or is blocked; the
  *                   threads that should answer take turns at a lock
- *     full queue    the thread that empties it waits for an answer
+ *     full queue    the thread that empties it waits for an answer; or it gives the answers for
+ *                   which others wait, who stand behind the queue
  *
  * A thread that holds a lock while it waits for an answer could wait without it: not a chain. */
 #include "base/util.h"
@@ -14,6 +15,7 @@
 enum {
     CHAIN_PERMILLE = 600, /* of the time that it is had, its holders are at the next one */
     CHAIN_LINKS = 5,
+    ONE_PERMILLE = 700, /* of the time that it is had, one thread has it */
 };
 
 static bool is_link(const struct resource *r, const struct activity *x)
@@ -102,6 +104,21 @@ void resource_stand_behind(struct resource *root, struct resource *r, const stru
     r->behind_of = listed ? (uint32_t)(root - all->v) + 1 : BEHIND_OTHER;
 }
 
+static bool has_one_holder(const struct resource *r)
+{
+    return r->n_doing && 1000 * (r->holder_ns >> 10) >= ONE_PERMILLE * (r->held >> 10);
+}
+
+/* Whether the thread that empties a queue that is full gives the answers, too, and does the same for
+ * both: what is put into the queue is a part of the way to the answer. */
+static bool is_of_queue(const struct resource *r, const struct resource *queue)
+{
+    return r->kind == RESOURCE_ANSWERS && resource_is_full_queue(queue) && !r->behind_of &&
+           !queue->behind_of && r->holder == queue->holder && has_one_holder(r) &&
+           has_one_holder(queue) && r->doing->does == queue->doing->does && r->doing->at.method.v &&
+           r->doing->at.method.v == queue->doing->at.method.v;
+}
+
 void resource_find_chains(struct resources *all, const struct analysis *a)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -109,4 +126,9 @@ void resource_find_chains(struct resources *all, const struct analysis *a)
         if (end != i)
             resource_stand_behind(&all->v[end], &all->v[i], all);
     }
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t k = 0; k < all->n && all->v[i].kind == RESOURCE_ANSWERS && all->v[i].n_doing;
+             k++)
+            if (is_of_queue(&all->v[i], &all->v[k]))
+                resource_stand_behind(&all->v[k], &all->v[i], all);
 }

@@ -3339,6 +3339,60 @@ Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
     cr_assert_str_eq(resource_role(&all.v[f->resource->behind[0] - 1], a), "full queue");
 }
 
+/* dan reads for each element of a full queue; ann and bob wait for room in it, and cat for the answers
+ * that he, or that eve gives him for elements from elsewhere, who reads as well. */
+static const struct rule_finding *answers_from_behind_a_queue(bool one)
+{
+    thread_id giver = one ? dan : builder_thread(&b, "eve");
+    const thread_id who[] = {ann, bob};
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id put = builder_stack(
+                 &b, PARKED "java.util.concurrent.ArrayBlockingQueue.put:9 shop.Desk.place:21"),
+             take = builder_stack(&b, "java.util.concurrent.ArrayBlockingQueue.take:8 "
+                                      "shop.Mail.run:4"),
+             idle = builder_stack(&b, TASKS),
+             reads = builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Mail.run:5");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t time = 1000000 + i * 10000000;
+        for (uint64_t k = 0; k < 2; k++)
+            ADD(&b, who[k].v, who[k], time + k, park_enter, .lock = on, .stack = put);
+        if (!one) {
+            parks(giver, dan, time - 900000, time + 90000, (lock_id){0}, idle, other_stack);
+            ADD(&b, giver.v, giver, time + 8500000, io, .what = IO_KIND_input,
+                .since = at(time + 100000), .stack = reads);
+        }
+        ADD(&b, dan.v, dan, time + 8500001, io, .what = IO_KIND_input, .since = at(time + 100000),
+            .stack = reads);
+        gets(cat, giver, time - 500000, time + 8600000,
+             GET "shop.Desk.ask:30 org.web.Worker.run:9");
+        for (uint64_t k = 0; k < 2; k++) {
+            ADD(&b, 40, dan, time + 9000000 + k, unpark, .target = who[k], .stack = take);
+            ADD(&b, who[k].v, who[k], time + 9000500 + k, park_exit, .lock = on);
+        }
+    }
+    run(202000000);
+    return first_card();
+}
+
+Test(resources, answers_of_who_empties_a_full_queue_stand_behind_it)
+{
+    const struct rule_finding *f = answers_from_behind_a_queue(true);
+    cr_assert_str_eq(resource_role(f->resource, a), "full queue");
+    cr_assert_eq(f->resource->n_behind, 1);
+    cr_assert_eq(all.v[f->resource->behind[0] - 1].kind, RESOURCE_ANSWERS);
+    cr_assert_null(finding_of("slow-answer"));
+}
+
+Test(resources, answers_of_another_thread_do_not)
+{
+    const struct rule_finding *f = answers_from_behind_a_queue(false);
+    cr_assert_eq(f->resource->n_behind, 0);
+    cr_assert_not_null(finding_of("slow-answer"));
+}
+
 /* Threads of a pool give each other what they wait for, as soon as cat wakes them: that is no way from
  * cat, but a pool that waits for its own tasks. */
 Test(resources, the_way_to_a_pools_own_thread_leads_nowhere)
