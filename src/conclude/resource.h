@@ -190,6 +190,8 @@ struct resource {
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */
     uint64_t behind_ns, behind_base;            /* what is waited for all of these */
+    unsigned full;      /* input, output: permille of the time in which at_once threads are there,
+                           where that are less than all; 0: it is little */
     uint64_t none_free; /* ns in which no thread of its pool had nothing to do; */
     uint32_t n_pool;    /* the pool's threads, without those that hand out the work */
     bool of_loops;      /* event loops wait for it in their handlers */

@@ -399,6 +399,8 @@ static bool answering_pool(const struct resource *r, const struct analysis *a, c
 {
     if (r->remote) {
         peer_name(a->trace, r->source.peer, out, n);
+        if (r->inside)
+            snprintf(out + strlen(out), n - strlen(out), ", this program");
         return true;
     }
     if ((r->kind != RESOURCE_ANSWERS && r->kind != RESOURCE_LOOP) || resource_is_meeting(r) ||

@@ -26,6 +26,8 @@ enum {
     IO_LOOKS = 10,
     IO_THREADS = 64,        /* of one place that are listed */
     IO_PATH_PERMILLE = 300, /* of the critical path, at one peer */
+    IO_EDGES = 4000000,     /* of recorded calls that are looked at */
+    IO_FULL_PERMILLE = 500, /* of the time with calls there are as many as there ever are */
 };
 
 /* The activity in which a thread waits, and its call site. */
@@ -33,15 +35,25 @@ struct io_place {
     uint32_t method, does, thread, unused;
     /* the key ends here */
     uint64_t ns, waited, looks, waits, most; /* waited: the part of ns in recorded waits */
+    uint64_t from;                           /* of one wait: since when */
     struct peer_vote peer;
     int32_t line;
     stack_id stack;
     bool asked; /* the thread has asked the peer for it */
 };
 
+/* One more thread, or one less, is in a recorded call at a place. */
+struct io_edge {
+    uint64_t time;
+    uint32_t method;
+    uint16_t does;
+    int16_t change;
+};
+
 struct finder {
     struct evidence *ev;
     struct keyed places; /* struct io_place */
+    struct buf edges;    /* struct io_edge []: of so many calls at most */
     uint64_t *busy;      /* [n_lines] ns, of threads with places */
     bool serves;         /* the current thread reads requests of clients */
 };
@@ -107,6 +119,16 @@ static bool serves(const struct trace *t, const struct still_line *l)
     return 2 * clients > all;
 }
 
+static int add_edges(struct finder *f, const struct does *d, const struct io_place *new)
+{
+    const struct io_edge edges[] = {{new->from, d->method, d->does, 1},
+                                    {new->from + new->ns, d->method, d->does, -1}};
+    if (new->waits != 1 || f->edges.len / sizeof *edges >= IO_EDGES)
+        return 0;
+    buf_put(&f->edges, edges, sizeof edges);
+    return f->edges.oom ? -ENOMEM : 0;
+}
+
 static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id stack,
                const struct io_place *new)
 {
@@ -130,7 +152,7 @@ static int add(struct finder *f, uint32_t thread, const struct does *d, stack_id
         p->line = d->line;
         p->stack = stack;
     }
-    return 0;
+    return add_edges(f, d, new);
 }
 
 static int look_at(struct finder *f, uint32_t thread)
@@ -148,6 +170,7 @@ static int look_at(struct finder *f, uint32_t thread)
         struct does d = does_of_stack(all, s->stack, true, &leaf);
         TRY(add(f, thread, &d, s->stack,
                 &(struct io_place){.ns = s->to - s->from,
+                                   .from = s->from,
                                    .looks = s->looks,
                                    .waits = !s->looks,
                                    .peer = {.peer = s->peer},
@@ -166,6 +189,7 @@ static int look_at(struct finder *f, uint32_t thread)
         struct does d = does_of_wait(all, a, s->context, &leaf);
         TRY(add(f, thread, &d, x->stack,
                 &(struct io_place){.ns = span_len(&a->timeline, s),
+                                   .from = s->start,
                                    .waits = span_count(&a->timeline, s),
                                    .peer = {.peer = does_peer(a, x)}}));
     }
@@ -285,6 +309,35 @@ static void say(struct evidence *ev, const struct resource *r)
     rule_say_resource(found, ev);
 }
 
+static int by_place_and_time(const void *x, const void *y)
+{
+    const struct io_edge *a = x, *b = y;
+    if (a->method != b->method)
+        return a->method < b->method ? -1 : 1;
+    if (a->does != b->does)
+        return a->does - b->does;
+    return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
+}
+
+/* How many are there at a time at most, and for how much of the time with any. */
+static void count_at_once(const struct finder *f, const struct io_place *p, struct resource *r)
+{
+    const struct io_edge *v = (const void *)f->edges.p;
+    size_t n = f->edges.len / sizeof *v, i = 0;
+    BISECT(i, n, v[i].method < p->method || (v[i].method == p->method && v[i].does < p->does));
+    uint64_t any = 0, full = 0;
+    int now = 0, most = 0;
+    for (; i + 1 < n && v[i].method == p->method && v[i].does == p->does; i++) {
+        now += v[i].change;
+        uint64_t ns = now > 0 ? v[i + 1].time - v[i].time : 0;
+        full = now > most ? ns : now == most ? full + ns : full;
+        most = now > most ? now : most;
+        any += ns;
+    }
+    r->at_once = (uint32_t)most;
+    r->full = rule_permille(full, any);
+}
+
 /* Makes the finding about all threads at one place of the program. */
 static void tell(struct finder *f, const struct io_place *v, size_t n)
 {
@@ -333,6 +386,10 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     }
     if (r->one_pool)
         pool_find_none_free(ev, r);
+    if (f->edges.len / sizeof(struct io_edge) < IO_EDGES && r->doing->samples == 0)
+        count_at_once(f, v, r);
+    r->full =
+        r->full >= IO_FULL_PERMILLE && r->at_once < r->n_threads && !r->none_free ? r->full : 0;
     say(ev, r);
 }
 
@@ -382,6 +439,9 @@ static int find(struct finder *f)
     struct io_place *v = f->places.v;
     if (f->places.n)
         qsort(v, f->places.n, sizeof *v, by_method);
+    if (f->edges.len)
+        qsort(f->edges.p, f->edges.len / sizeof(struct io_edge), sizeof(struct io_edge),
+              by_place_and_time);
     for (size_t i = 0, n; i < f->places.n; i += n) {
         n = 1;
         while (i + n < f->places.n && v[i + n].method == v[i].method && v[i + n].does == v[i].does)
@@ -401,6 +461,7 @@ void rule_waits_for_io(struct evidence *ev)
     if (f.busy)
         (void)find(&f); /* without memory: one finding less */
     keyed_fini(&f.places);
+    buf_fini(&f.edges);
     free(f.busy);
 }
 

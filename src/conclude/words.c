@@ -143,6 +143,14 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
     }
     rule_say(f, r->doing->samples ? " (%s, %s samples)" : " (%s, %s waits)", human_time(r->ns).text,
              human_count(r->doing->samples ? r->looks : r->count).text);
+    if (r->full) {
+        rule_line(f, CARD_PLAIN);
+        if (r->at_once == 1)
+            rule_say(f, "one at a time");
+        else
+            rule_say(f, "never more than %u at a time, %u for %u %% of the time", r->at_once,
+                     r->at_once, r->full / 10);
+    }
     rule_line(f, CARD_WAIT_IN);
     rule_say_in(f, ev, "", r->wait_at);
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));

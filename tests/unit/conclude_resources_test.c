@@ -2621,8 +2621,11 @@ Test(resources, a_pool_that_hardly_works_does_not_give_what_a_loop_passes_on)
 {
     struct rule_finding *f;
     size_t n;
+    char name[256];
     passes_on_work("=127.0.0.1:9102", 4, "w");
     cr_assert(all.v[0].remote);
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "answers from 127.0.0.1:9102, this program");
     cr_assert(all.v[0].inside);
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     for (size_t i = 0; i < n; i++)
@@ -4859,6 +4862,62 @@ Test(resources, waiting_for_clients_is_no_finding)
 {
     calls_again_and_again(add_peer("=client 10.0.0.7"));
     cr_assert_str_eq(rules_of(101000000), "");
+}
+
+/* --- how many read at a time ----------------------------------------------------------------- */
+
+/* Three or four threads read in turn, some of them at a time; for all of the time that they read, or the
+ * last one only now and then. */
+static const struct rule_finding *reads_at_a_time(uint64_t threads, uint64_t at_a_time,
+                                                  uint64_t last_each)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    stack_id reads = builder_stack(&b, IN_PAY "org.web.Worker.run:9"),
+             idle = builder_stack(&b, TASKS);
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 40; i++)
+        for (uint64_t k = 0; k < threads; k++) {
+            uint64_t from = 1000000 + i * 10000000;
+            bool has = (k + threads - i % threads) % threads < at_a_time,
+                 last = (k + threads - i % threads) % threads + 1 == at_a_time;
+            bool in = has && (!last || i % last_each == 0);
+            if (in)
+                ADD(&b, who[k].v, who[k], from + 9900000, io, .what = IO_KIND_input, .stack = reads,
+                    .since = at(from));
+            ADD(&b, who[k].v, who[k], from + (in ? 9900001 : 0), park_enter, .stack = idle);
+            ADD(&b, who[k].v, who[k], from + 9999999, park_exit);
+        }
+    run(410000000);
+    return finding_of("waits-for-io");
+}
+
+Test(resources, how_many_read_at_a_time)
+{
+    const struct rule_finding *f = reads_at_a_time(4, 2, 1);
+    cr_assert_not_null(f);
+    cr_assert_not_null(strstr(f->text, "; never more than 2 at a time, 2 for 100 % of the time; "),
+                       "%s", f->text);
+}
+
+Test(resources, one_reads_at_a_time)
+{
+    const struct rule_finding *f = reads_at_a_time(3, 1, 1);
+    cr_assert_not_null(f);
+    cr_assert_not_null(strstr(f->text, "; one at a time; "), "%s", f->text);
+}
+
+Test(resources, two_that_seldom_read_at_a_time_have_no_limit)
+{
+    const struct rule_finding *f = reads_at_a_time(4, 2, 4);
+    cr_assert_not_null(f);
+    cr_assert_null(strstr(f->text, "at a time"), "%s", f->text);
+}
+
+Test(resources, where_all_read_there_is_no_limit)
+{
+    const struct rule_finding *f = reads_at_a_time(4, 4, 1);
+    cr_assert_not_null(f);
+    cr_assert_null(strstr(f->text, "at a time"), "%s", f->text);
 }
 
 /* --- queues in a row ------------------------------------------------------------------------- */
