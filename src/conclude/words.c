@@ -311,12 +311,13 @@ static bool is_another(const struct resource *r, const struct evidence *ev,
 }
 
 /* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
-static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+static void say_doing(struct rule_finding *f, const struct evidence *ev, const struct resource *r,
+                      const struct activity *x)
 {
     bool few = x->samples && x->samples < DOING_SAMPLES; /* a share would claim too much */
     if (!few)
-        rule_say(f, "%u %% of the time ", rule_permille(x->ns, f->resource->held) / 10);
-    if (is_another(f->resource, ev, x)) {
+        rule_say(f, "%u %% of the time ", rule_permille(x->ns, r->held) / 10);
+    if (is_another(r, ev, x)) {
         rule_say(f, "waiting for another one");
     } else if (x->other && !resource_is_sleep(&ev->resources.v[x->other - 1])) {
         char name[2 * LABEL_MAX];
@@ -336,16 +337,17 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
     if (x->does == DOES_SYNC)
         rule_say(f, " (%s sync%s, %s)", human_count(x->calls).text, x->calls == 1 ? "" : "s",
                  human_time(x->took).text);
-    if (x->samples && f->resource->by_waits && !few)
+    if (x->samples && r->by_waits && !few)
         rule_say(f, " (%s samples)", human_count(x->samples).text);
     else if (x->samples)
         rule_say(f, few ? " in %s of %s samples" : " (%s of %s samples)",
-                 human_count(x->samples).text, human_count(f->resource->looks).text);
+                 human_count(x->samples).text, human_count(r->looks).text);
     rule_add_stack(f, x->stack);
 }
 
 /* "PaymentClient.pay (PaymentClient.java:31) <- OrderService.place (OrderService.java:22)" */
-static void say_chain(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+static void say_chain(struct rule_finding *f, const struct evidence *ev, const struct resource *r,
+                      const struct activity *x)
 {
     struct place outside = program_library(&ev->resources.program, x->stack);
     struct place at = x->at.method.v ? x->at : outside.method.v ? outside : x->leaf;
@@ -353,8 +355,8 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
         return;
     rule_line(f, CARD_MORE);
     /* where others wait at the very same line, only the library's method says what is done there */
-    bool same = x->at.method.v && x->at.method.v == f->resource->wait_at.method.v &&
-                x->at.line == f->resource->wait_at.line && outside.method.v &&
+    bool same = x->at.method.v && x->at.method.v == r->wait_at.method.v &&
+                x->at.line == r->wait_at.line && outside.method.v &&
                 outside.method.v != x->at.method.v;
     if (same)
         rule_say_in(f, ev, "", outside);
@@ -363,6 +365,25 @@ static void say_chain(struct rule_finding *f, const struct evidence *ev, const s
         rule_say(f, ", line from other samples");
     if (x->at.method.v && !same)
         rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, x->stack));
+}
+
+/* Whose answer holders wait for could be another one's: what those do who give it. */
+static void say_next(struct rule_finding *f, const struct evidence *ev, const struct activity *x)
+{
+    const struct resource *r = f->resource,
+                          *other = x->other ? &ev->resources.v[x->other - 1] : NULL;
+    char who[2 * LABEL_MAX];
+    if (!other || other == r || x->does != DOES_ANSWER || other->remote || !other->n_doing ||
+        resource_is_from_elsewhere(other) || other->doing->samples ||
+        other->doing->does == DOES_UNKNOWN || rule_permille(x->ns, r->held) < SAYS_PERMILLE ||
+        rule_permille(other->doing->ns, other->held) < SAYS_PERMILLE ||
+        !(is_one_holder(other) || other->one_pool))
+        return;
+    finding_holders(other, ev->a, who, sizeof who);
+    rule_line(f, CARD_MORE);
+    rule_say(f, "%s: ", who);
+    say_doing(f, ev, other, other->doing);
+    say_chain(f, ev, other, other->doing);
 }
 
 /* Of a thread that has told nothing since the attach: what it was in then. */
@@ -441,8 +462,9 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
             rule_line(f, CARD_MORE);
         else if (r->kind != RESOURCE_LOOP)
             rule_say(f, ", ");
-        say_doing(f, ev, x);
-        say_chain(f, ev, x);
+        say_doing(f, ev, r, x);
+        say_chain(f, ev, r, x);
+        say_next(f, ev, x);
     }
     if (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_THINGS) {
         rule_line(f, CARD_MORE);

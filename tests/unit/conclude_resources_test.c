@@ -4864,6 +4864,45 @@ Test(resources, waiting_for_clients_is_no_finding)
     cr_assert_str_eq(rules_of(101000000), "");
 }
 
+/* --- what the giver of a holder's answer does ------------------------------------------------ */
+
+/* cat has the lock while he waits for dan, who reads for something else, or computes. */
+static const char *holders_of_who_waits_for(bool reads)
+{
+    stack_id idle = builder_stack(&b, TASKS),
+             read = builder_stack(&b, IN_PAY "org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 10000000;
+        parks(dan, cat, from - 900000, from + 150000, (lock_id){0}, idle, other_stack);
+        does_block(ann, from, from + 9000000, lock, cat);
+        if (reads)
+            ADD(&b, dan.v, dan, from + 8700000, io, .what = IO_KIND_input, .stack = read,
+                .since = at(from + 160000));
+        gets(cat, dan, from + 160000, from + 8800000, GET "shop.Sign.sign:30 org.web.Worker.run:9");
+    }
+    run(210000000);
+    const struct rule_finding *f = finding_of("dominant-lock");
+    cr_assert_not_null(f);
+    return f->text;
+}
+
+Test(resources, what_the_giver_of_a_holders_answer_does)
+{
+    const char *text = holders_of_who_waits_for(true);
+    cr_assert_not_null(strstr(text, "% of the time waiting for answers of dan; Sign.sign"), "%s",
+                       text);
+    cr_assert_not_null(
+        strstr(text, "; dan: 98 % of the time waiting for input; Pay.pay (Pay.java:31)"), "%s",
+        text);
+}
+
+Test(resources, what_a_giver_does_that_was_not_recorded_is_not_said_twice)
+{
+    const char *text = holders_of_who_waits_for(false);
+    cr_assert_null(strstr(text, "; dan: "), "%s", text);
+}
+
 /* --- how many read at a time ----------------------------------------------------------------- */
 
 /* Three or four threads read in turn, some of them at a time; for all of the time that they read, or the
