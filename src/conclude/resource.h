@@ -224,10 +224,11 @@ static inline bool resource_is_from_elsewhere(const struct resource *r)
            2 * r->outside_ns >= r->given_ns;
 }
 
-/* And most of that time they waited until it was time for them to begin. */
+/* Of answers: whether most of the time who gives them waited until it was time to begin. */
 static inline bool resource_is_due(const struct resource *r)
 {
-    return resource_is_from_elsewhere(r) && 2 * r->due_ns >= r->outside_ns;
+    return r->kind == RESOURCE_ANSWERS && !r->passed && !r->remote && r->given_ns &&
+           2 * (r->timed_ns + r->due_ns) >= r->ns;
 }
 
 /* Threads wait there for each other: at a barrier. */

@@ -234,14 +234,17 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         if (r->at_once && !r->none_free) /* where all are busy, the title says it */
             rule_say(f, is_serial(r) ? " (%u at a time, by %u threads in turn)" : " (%u at a time)",
                      r->at_once, r->n_holders);
-    } else if (resource_is_from_elsewhere(r)) {
+    } else if (resource_is_from_elsewhere(r) && !resource_is_due(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f,
-                 resource_is_due(r)
-                     ? "for %u %% of that time the answering threads waited until a timer was due"
-                     : "for %u %% of that time the answering threads did not work on an answer: "
-                       "the delay is elsewhere",
-                 rule_permille(resource_is_due(r) ? r->due_ns : r->outside_ns, r->given_ns) / 10);
+                 "for %u %% of that time the answering threads did not work on an answer: the "
+                 "delay is elsewhere",
+                 rule_permille(r->outside_ns, r->given_ns) / 10);
+    }
+    if (resource_is_due(r)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "for %u %% of that time the answering threads waited until a timer was due",
+                 rule_permille(r->timed_ns + r->due_ns, r->ns) / 10);
     }
     struct place at =
         r->wait_at.method.v ? r->wait_at : program_library(&ev->resources.program, r->wait_stack);
@@ -450,7 +453,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         rule_say(f, "%s", who);
     if (r->past && r->n_holders > 1)
         rule_say(f, ", %u at a time", r->at_once);
-    if (r->remote ||
+    if (r->remote || resource_is_due(r) ||
         resource_is_from_elsewhere(r)) /* what they do then says nothing of what is waited for */
         return;
     for (size_t i = 0, n = 0; i < r->n_doing && n < DOING_MOST; i++) {
@@ -629,6 +632,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
                    ? "use an unfair lock, or take the lock less often and do more work each time"
                : resource_is_late(r) ? NULL
                                      : "take the lock less often and do more work each time";
+    if (resource_is_due(r))
+        return NULL;
     if (is_common(r, ev->a))
         return "run tasks that wait in an executor of their own, not in the common pool";
     if (is_serial(r))
@@ -704,7 +709,7 @@ static void say_rerun(struct rule_finding *f, const struct evidence *ev)
     bool unknown = r->n_doing && (x->does == DOES_UNKNOWN || rare) &&
                    rule_permille(x->ns, r->held) >= TRY_PERMILLE;
     if (!unknown || known_permille(r) < KNOWN_LEAST || r->remote || resource_is_from_elsewhere(r) ||
-        resource_is_handed(r) || *trace_info(a->trace, "import.format", ""))
+        resource_is_due(r) || resource_is_handed(r) || *trace_info(a->trace, "import.format", ""))
         return;
     rule_line(f, CARD_RERUN);
     if (looked)
