@@ -350,6 +350,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         by_words = role_by_words(r, a);
     if (by_words)
         return by_words;
+    if (resource_is_of_entry(r, a))
+        return "lock of an entry";
     if (resource_is_meeting(r))
         return "barrier";
     if (r->kind == RESOURCE_ANSWERS && r->holder)

@@ -517,6 +517,21 @@ Test(servers, an_entry_that_has_nearly_all_waits_is_its_own)
     cr_assert_neq(all.v[0].lock.v, 0);
 }
 
+Test(servers, an_entry_of_a_map_is_called_one)
+{
+    lock_id entry = of_class("Ljava/util/concurrent/ConcurrentHashMap$Node;");
+    stack_id take = builder_stack(&b, "java.util.concurrent.ConcurrentHashMap.computeIfAbsent:6 "
+                                      "shop.Catalog.show:6 shop.Load.run:5");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t from = 1000000 + i * ROUND;
+        ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = entry, .owner = bob,
+            .stack = take);
+        ADD(&b, ann.v, ann, from + 9000000, monitor_contended_entered, .lock = entry);
+    }
+    run(400000000);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "lock of an entry");
+}
+
 #define COMPUTES "java.util.concurrent.ConcurrentHashMap.compute:6 com.fast.Cache.get:7 "
 
 /* bob has one entry of a cache, for which ann waits, and wants another one, there. */
