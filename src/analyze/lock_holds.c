@@ -9,13 +9,16 @@
 #include "analyze/time_sort.h"
 #include "base/util.h"
 
+#include <string.h>
+
 enum evidence_kind {
     GAVE_BACK, /* in the order in which evidence of one time is weighed */
     GOT_IT,
     WAS_SEEN,
 };
 
-enum { LOOK_NS = 100000 }; /* in which a woken thread finds the lock taken, and parks again */
+enum { ACTS_OF_OWNER = 64 }; /* that are looked at for a release */
+enum { LOOK_NS = 100000 };   /* in which a woken thread finds the lock taken, and parks again */
 
 /* A piece of evidence is a time_key; `at`: its kind, whether it is of a park, the thread. */
 enum { KIND_SHIFT = 30, OF_PARK = 1 << 29, THREAD_MASK = OF_PARK - 1 };
@@ -99,6 +102,27 @@ static void weigh_park(const struct witness *c)
         add(c, c->w->to, c->w->thread | OF_PARK, GOT_IT);
 }
 
+/* The owner that a waiter for a lock of the JDK saw may release it to a thread that waits on a condition of
+ * it: no wait for the lock itself shows that.  But it wakes that thread in the code of the class that
+ * waits here. */
+static void add_release_by(const struct witness *c, uint32_t owner, stack_id waits)
+{
+    const struct trace *t = c->a->trace;
+    const struct line *l = owner && owner < c->t->n_lines ? &c->t->lines[owner] : NULL;
+    const char *class_ = sites_class(t, waits);
+    for (uint32_t i = l ? line_acts_until(l, c->w->from) : 0, end = i + ACTS_OF_OWNER;
+         l && *class_ && i < l->acts.n && i < end; i++) {
+        const struct act *v = line_act(l, i);
+        const struct context *x = timeline_context(c->t, v->context);
+        if (v->time > c->w->to)
+            return;
+        if (x->what == EV_unpark && strcmp(sites_class(t, x->stack), class_) == 0) {
+            add(c, v->time, owner | OF_PARK, GAVE_BACK);
+            return;
+        }
+    }
+}
+
 void lock_evidence_add(struct lock_evidence *to, const struct analysis *a,
                        const struct lock_item *w, const struct span *s)
 {
@@ -109,6 +133,8 @@ void lock_evidence_add(struct lock_evidence *to, const struct analysis *a,
         return;
     if (w->queued && w->state != STATE_REACQUIRING)
         add(&c, w->from, x->other, WAS_SEEN);
+    if (w->queued && w->state == STATE_PARKED)
+        add_release_by(&c, x->other, x->stack);
     if (w->state == STATE_REACQUIRING && x->what == STATE_WAITING)
         add(&c, w->from, s->waker, WAS_SEEN); /* it notified */
     if (w->state == STATE_WAITING)

@@ -70,6 +70,13 @@ void sites_name(const struct trace *t, stack_id stack, struct place *top, struct
     sites_name_from(t, s, trace_site(t, s), top, app);
 }
 
+const char *sites_class(const struct trace *t, stack_id stack)
+{
+    const struct trace_stack *s = trace_stack(t, stack);
+    uint32_t site = trace_site(t, s);
+    return site < s->n_frames ? trace_method_class(t, s->frames[site].method) : "";
+}
+
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app)
 {

@@ -43,7 +43,10 @@ struct place sites_frame(const struct trace *t, const struct trace_stack *s, uin
 /* Name a stack. */
 void sites_name(const struct trace *t, stack_id stack, struct place *top, struct place *app);
 
-/* The same of its frames from `first` on; unknown when there are none. */
+/* The class of the innermost frame that is not the machinery of waiting; "": unknown. */
+const char *sites_class(const struct trace *t, stack_id stack);
+
+/* As sites_name, of the frames from `first` on; unknown when there are none. */
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app);
 

@@ -221,8 +221,26 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
+/* When a thread's last wait was over in the code of the class that waits for the lock: on a condition of
+ * it, say, which gives the lock back. */
+static uint64_t back_in_class(const struct holder *h, uint32_t thread, uint64_t time)
+{
+    const struct timeline *t = &h->a->timeline;
+    const struct line *l = &t->lines[thread];
+    const char *class_ = sites_class(h->a->trace, h->r->wait_stack);
+    uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
+    for (; i > least && *class_; i--) {
+        const struct span *s = line_span(l, i - 1);
+        const struct context *x = timeline_context(t, s->context);
+        if ((x->what == STATE_PARKED || x->what == STATE_WAITING) &&
+            strcmp(sites_class(h->a->trace, x->stack), class_) == 0)
+            return min_u64(span_end(t, s), time);
+    }
+    return 0;
+}
+
 /* The releasing thread had the lock while others waited, but not before the previous release, and
- * not while it waited for the lock itself. */
+ * not while it waited for the lock itself, or on a condition of it. */
 static int find_releasers(struct holder *h)
 {
     TRY(resource_each_wait(h->r, h->a, add_release, h));
@@ -233,7 +251,8 @@ static int find_releasers(struct holder *h)
         qsort(v, n, sizeof *v, by_release);
     for (size_t i = 0; i < n; i++) {
         uint64_t from =
-            max_u64(max_u64(before, v[i].from), holder_got_it(h, v[i].thread, v[i].time));
+            max_u64(max_u64(before, v[i].from), max_u64(holder_got_it(h, v[i].thread, v[i].time),
+                                                        back_in_class(h, v[i].thread, v[i].time)));
         if (from < v[i].time)
             TRY(holder_account(h, v[i].thread, from, v[i].time));
         before = max_u64(before, v[i].time);

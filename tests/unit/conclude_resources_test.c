@@ -609,6 +609,91 @@ Test(resources, of_a_lock_with_an_owner_for_a_moment_who_releases_it_had_it)
     released_by_cat(true);
 }
 
+/* ann waits for 90 ms for the lock of a queue, which bob had when she came.  After 5 ms bob releases it to
+ * cat, who waits on its condition, or he wakes her for something else.  Then he reads. */
+static const struct resource *released_to_a_condition(bool releases)
+{
+    lock_id queue = builder_lock(
+                &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;")),
+            condition = builder_lock(
+                &b, builder_class(&b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$"
+                                      "ConditionObject;"));
+    stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                       "java.util.concurrent.locks.LockSupport.park:1 "
+                                       "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                                       "shop.Queue.offer:21 shop.Main.main:2"),
+             awaits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                        "java.util.concurrent.locks.LockSupport.park:1 "
+                                        "shop.Queue.poll:30 shop.Main.main:2"),
+             unlocks = builder_stack(&b, "java.util.concurrent.locks.LockSupport.unpark:1 "
+                                         "java.util.concurrent.locks.ReentrantLock.unlock:2 "
+                                         "shop.Queue.poll:33 shop.Main.main:2"),
+             reads = builder_stack(&b, READ_BY "shop.Desk.ask:31 shop.Main.main:2");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t from = 1000000 + i * 100000000;
+        ADD(&b, cat.v, cat, from - 500000, park_enter, .lock = condition, .stack = awaits);
+        ADD(&b, ann.v, ann, from, park_enter, .lock = queue, .stack = waits, .owner = bob);
+        ADD(&b, bob.v, bob, from + 5000000, unpark, .target = cat,
+            .stack = releases ? unlocks : other_stack);
+        ADD(&b, cat.v, cat, from + 5001000, park_exit, .lock = condition);
+        ADD(&b, bob.v, bob, from + 80000000, io, .what = IO_KIND_input, .stack = reads,
+            .since = at(from + 6000000));
+        /* dan comes by and sees bob again */
+        ADD(&b, dan.v, dan, from + 85000000, park_enter, .lock = queue, .stack = waits,
+            .owner = bob);
+        ADD(&b, bob.v, bob, from + 90000000, unpark, .target = ann, .stack = unlocks);
+        ADD(&b, ann.v, ann, from + 90001000, park_exit, .lock = queue);
+        ADD(&b, dan.v, dan, from + 90002000, park_exit, .lock = queue);
+    }
+    run(1010000000);
+    cr_assert_geq(all.n, 1);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    return &all.v[0];
+}
+
+Test(resources, who_releases_a_lock_to_a_condition_has_it_no_more)
+{
+    const struct resource *r = released_to_a_condition(true);
+    cr_assert_lt(r->held, 10 * 11000000);
+    for (size_t i = 0; i < r->n_doing; i++)
+        cr_assert_neq(r->doing[i].does, DOES_INPUT);
+}
+
+Test(resources, who_wakes_another_for_something_else_keeps_the_lock)
+{
+    const struct resource *r = released_to_a_condition(false);
+    cr_assert_gt(r->held, 10 * 85000000);
+    cr_assert_eq(r->doing[0].does, DOES_INPUT);
+}
+
+/* Nobody sees an owner: who releases the lock had it, but not while it waited on a condition of it. */
+Test(resources, who_awaits_a_condition_has_no_lock)
+{
+    lock_id queue = builder_lock(
+                &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;")),
+            condition = builder_lock(
+                &b, builder_class(&b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$"
+                                      "ConditionObject;"));
+    stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                       "java.util.concurrent.locks.ReentrantLock.lock:2 "
+                                       "shop.Queue.offer:21 shop.Main.main:2"),
+             awaits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                        "shop.Queue.poll:30 shop.Main.main:2"),
+             unlocks = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:2 "
+                                         "shop.Queue.poll:33 shop.Main.main:2");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t from = 1000000 + i * 100000000;
+        ADD(&b, bob.v, bob, from - 500000, park_enter, .lock = condition, .stack = awaits);
+        ADD(&b, ann.v, ann, from, park_enter, .lock = queue, .stack = waits);
+        ADD(&b, bob.v, bob, from + 80000000, park_exit, .lock = condition);
+        ADD(&b, bob.v, bob, from + 90000000, unpark, .target = ann, .stack = unlocks);
+        ADD(&b, ann.v, ann, from + 90001000, park_exit, .lock = queue);
+    }
+    run(1010000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    cr_assert_eq(all.v[0].held, 10 * 10000000);
+}
+
 /* --- how much must be known ------------------------------------------------------------------- */
 
 /* A monitor for which ann waits 40 times; in the given number of waits she saw that bob had it. */
