@@ -915,6 +915,7 @@ void threads_finish(JNIEnv *jni)
     asked_owners_ask(jni, true);
     map_fini(&waiting);
     put_simple(self, EV_recording_end, self->id.v);
+    recorder_ends_here(agent.rec);
 }
 
 void threads_free(void)

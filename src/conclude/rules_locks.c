@@ -9,6 +9,7 @@
 
 enum {
     STILL_BLOCKED_NS = 100000000,
+    STILL_PROBLEM_NS = 1000000000, /* so long, or for half of the recording: a problem */
     QUEUE_WAITS = 10,          /* this many others waited for it, and the longest of their waits, */
     QUEUE_TIMES = 4,           /* less than this multiple of their time */
     CONVOY_PERMILLE = 20,      /* of the recording in convoys; in the lock's own finding also */
@@ -92,8 +93,8 @@ static bool is_at_lock(const struct evidence *ev, const struct open_wait *w)
 {
     enum purpose p = purpose_at_end(ev, w);
     if ((p == PURPOSE_PERMIT && !program_is_in(&ev->resources.program, w->stack)) ||
-        w->since >= end_of(ev) || is_between_tasks(ev, w))
-        return false;
+        w->since >= end_of(ev) || is_between_tasks(ev, w) || io_in_select(ev->a->trace, w->stack))
+        return false; /* or at a select's own lock, which is free as soon as somebody runs */
     return w->state == STATE_BLOCKED || w->state == STATE_REACQUIRING ||
            (w->state == STATE_PARKED &&
             (p == PURPOSE_LOCK || p == PURPOSE_PERMIT || resource_of(ev, w)));
@@ -147,6 +148,12 @@ const struct blocked *rule_still_blocked_for(const struct evidence *ev, const st
     return unusual(ev, slot_of(ev, r, r->lock));
 }
 
+enum severity rule_severity_blocked(const struct evidence *ev, const struct blocked *b)
+{
+    uint64_t ns = end_of(ev) - b->longest->since;
+    return ns >= STILL_PROBLEM_NS || 2 * ns >= ev->length ? SEVERITY_PROBLEM : SEVERITY_WARNING;
+}
+
 static void add_blocked_ids(struct rule_finding *f, const struct evidence *ev, size_t slot)
 {
     const struct open_wait *w = (const void *)ev->a->decoded.open.p;
@@ -173,7 +180,7 @@ static void say_slot(struct rule_finding *f, struct evidence *ev, size_t slot)
 static void tell_blocked(struct evidence *ev, size_t slot, const struct blocked *b)
 {
     const struct open_wait *w = b->longest;
-    struct rule_finding *f = rule_find(ev, SEVERITY_PROBLEM, end_of(ev) - w->since);
+    struct rule_finding *f = rule_find(ev, rule_severity_blocked(ev, b), end_of(ev) - w->since);
     if (!f)
         return;
     add_blocked_ids(f, ev, slot);

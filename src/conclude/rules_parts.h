@@ -89,6 +89,7 @@ int rule_find_blocked(struct evidence *ev);
 
 /* Those who are blocked at the end for longer than usual; NULL: nobody is. */
 const struct blocked *rule_still_blocked_for(const struct evidence *ev, const struct resource *r);
+enum severity rule_severity_blocked(const struct evidence *ev, const struct blocked *b);
 
 /* Whether these are answers for which requests queue before a thread begins with them; of those that
  * are passed on that is unknown. */

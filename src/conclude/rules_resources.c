@@ -213,7 +213,9 @@ static void tell(struct evidence *ev, const struct resource *r, enum severity se
     if (resource_is_sleep(r) && rule_resource_says(ev, DOES_SLEEP, r->wait_stack))
         return; /* who has something sleeps there: the finding about that says it */
     const struct blocked *still = rule_still_blocked_for(ev, r);
-    struct rule_finding *f = rule_find(ev, still ? SEVERITY_PROBLEM : severity, harm_of(r));
+    if (still && rule_severity_blocked(ev, still) > severity)
+        severity = rule_severity_blocked(ev, still);
+    struct rule_finding *f = rule_find(ev, severity, harm_of(r));
     if (!f)
         return;
     f->resource = r;

@@ -187,14 +187,16 @@ static void stop_early(struct recorder *rec, uint64_t now, const struct err *why
 static void finish(struct recorder *rec, int rc, struct err *err)
 {
     struct recorder_result *r = &rec->result;
-    uint64_t now = clock_mono_ns();
+    uint64_t now = clock_mono_ns(),
+             ended_at = atomic_load_explicit(&rec->ended_at, memory_order_relaxed),
+             end = ended_at ? ended_at : now;
     atomic_store_explicit(&rec->on, false, memory_order_relaxed);
     if (rc == 0 && recorder_unwritten(rec))
         rc = unwritten_end(rec, err);
     if (rc == 0)
         rc = drain_all(rec, now, err);
     if (rc == 0)
-        rc = writer_close(&rec->writer, TRACE_CLOSED, now, err);
+        rc = writer_close(&rec->writer, TRACE_CLOSED, end, err);
     r->state = TRACE_CLOSED;
     if (rc < 0)
         stop_early(rec, now, err);
@@ -203,7 +205,7 @@ static void finish(struct recorder *rec, int rc, struct err *err)
             r->lost += atomic_load_explicit(&rec->region.h->loss[i], memory_order_relaxed);
     unwritten_tell(rec, &r->unwritten);
     r->bytes = rec->bytes_before + rec->writer.size;
-    r->duration_ns = now - rec->started;
+    r->duration_ns = end - rec->started;
     r->parts = rec->part;
     snprintf(r->path, sizeof r->path, "%s", rec->path);
     region_unlink(&rec->region);

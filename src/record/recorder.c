@@ -249,6 +249,11 @@ void recorder_status(struct recorder *rec, struct recorder_status *status)
     pthread_mutex_unlock(&rec->ctl_lock);
 }
 
+void recorder_ends_here(struct recorder *rec)
+{
+    atomic_store_explicit(&rec->ended_at, clock_mono_ns(), memory_order_relaxed);
+}
+
 void recorder_close(struct recorder *rec, struct recorder_result *result)
 {
     pthread_mutex_lock(&rec->ctl_lock);

@@ -114,6 +114,9 @@ int recorder_rotate(struct recorder *rec, struct recorder_result *finished, stru
 /* It ends by itself that number of ns after it began; 0: never.  Any thread. */
 void recorder_end_after(struct recorder *rec, uint64_t duration);
 
+/* Its last event is written: the recording ends there, though its file is closed later.  Any thread. */
+void recorder_ends_here(struct recorder *rec);
+
 /* End: no further event is taken, everything committed is written, the file is closed.  Waits for
  * the drain thread.  Any thread; later calls change nothing and give the same result. */
 void recorder_close(struct recorder *rec, struct recorder_result *result);

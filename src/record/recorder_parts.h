@@ -56,6 +56,7 @@ struct recorder {
     int fd;
     uint32_t own_stream;        /* for events of the recorder's own, 0: none yet */
     _Atomic uint64_t end_after; /* CLOCK_MONOTONIC ns, 0: no limit */
+    _Atomic uint64_t ended_at;  /* likewise, when its last event was; 0: it has not been */
     struct loss_sums losses;
     struct unwritten gap;
     uint64_t lost_total[LOSS_LIMIT]; /* before and written, when the file was last updated */

@@ -174,6 +174,26 @@ Test(record, nothing_is_lost_when_threads_wait, .init = set_up, .fini = tear_dow
     recorder_free(rec);
 }
 
+/* Where its last event is, not where its file is closed. */
+Test(record, a_recording_ends_where_nothing_more_is_recorded, .init = set_up, .fini = tear_down)
+{
+    struct recorder *rec = open_rec((struct recorder_opts){0});
+    struct producer p[1] = {{.count = 10}};
+    struct recorder_result res;
+    struct trace *t;
+    struct err err;
+    run_producers(rec, p, 1);
+    recorder_ends_here(rec);
+    uint64_t later = clock_mono_ns();
+    recorder_close(rec, &res);
+    cr_assert_eq(trace_open(&t, path, &err), 0);
+    cr_assert_leq(t->header.end_mono, later);
+    cr_assert_geq(t->header.end_mono, t->last);
+    cr_assert_eq(res.duration_ns, t->header.end_mono - t->header.start_mono);
+    trace_close(t);
+    recorder_free(rec);
+}
+
 Test(record, losses_are_counted_exactly, .init = set_up, .fini = tear_down)
 {
     /* One ring of 2 KiB that cannot grow: a burst must lose. */
