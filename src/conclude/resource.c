@@ -186,7 +186,7 @@ static bool is_none(const struct resource *r)
         return r->count < POLLS_LEAST || 2 * r->polls < r->count ||
                r->ns / r->count > FINDER_POLL_NS;
     if (r->kind == RESOURCE_DELAY) /* a thread that looks and parks again waits for something */
-        return 2 * r->polls >= r->count;
+        return r->endless || 2 * r->polls >= r->count;
     bool nobodys = !r->wait_at.method.v;
     if (r->kind == RESOURCE_ANSWERS) /* the giver was asked when its last task ended */
         return nobodys && 2 * r->loop_ns > r->ns;
@@ -318,6 +318,24 @@ static int add_ends(struct finder *f)
     return rc;
 }
 
+/* Whether the one thread of a delay has never returned from it: it did nothing else from then on, and
+ * lets time pass until somebody stops it, as a server's main thread does. */
+static bool is_endless(const struct finder *f, const struct resource *r)
+{
+    const struct analysis *a = f->a;
+    uint32_t thread = r->threads[0];
+    if (r->kind != RESOURCE_DELAY || r->n_threads != 1 || !r->open)
+        return false;
+    const struct line *l = &a->timeline.lines[thread];
+    const struct still_line *s = stills_of(&a->stills, thread);
+    const uint32_t *of = f->out->of_context;
+    bool other = line_acts_until(l, UINT64_MAX) > line_acts_until(l, r->first) ||
+                 still_first(s, r->first) < s->n;
+    for (uint32_t i = line_spans_until(l, r->first); i < l->spans.n && !other; i++)
+        other = of[line_span(l, i)->context] != (uint32_t)(r - f->out->v) + 1;
+    return !other;
+}
+
 static int gather(struct finder *f)
 {
     struct resources *o = f->out;
@@ -334,6 +352,8 @@ static int gather(struct finder *f)
     for (size_t i = 0; i < o->n && rc == 0; i++)
         rc = keep_member(f, &o->v[i]);
     rc = rc ? rc : add_ends(f);
+    for (size_t i = 0; i < o->n && rc == 0; i++)
+        o->v[i].endless = is_endless(f, &o->v[i]);
     free(f->now);
     f->now = NULL;
     return rc ? rc : finder_find_places(f);

@@ -3589,6 +3589,35 @@ Test(resources, who_sleeps_in_a_thread_of_its_own_has_nothing_to_do)
     cr_assert_null(sleeps_in(SLEEP "shop.Desk.pause:30 shop.Desk.run:21", true));
 }
 
+/* A thread that starts the server sleeps until it is stopped, a second at a time; or it does something
+ * else now and then. */
+static const struct resource *awaits_the_stop(bool works)
+{
+    stack_id await = builder_stack(&b, SLEEP "org.web.Server.await:524 shop.Desk.serve:44 "
+                                             "shop.Desk.run:31 java.lang.Thread.run:1");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t from = 1000000 + i * 1000000000;
+        ADD(&b, ann.v, ann, from, sleep_enter, .stack = await);
+        if (i < 3)
+            ADD(&b, ann.v, ann, from + 990000000, sleep_exit);
+        if (works && i < 3)
+            ADD(&b, ann.v, ann, from + 995000000, unpark, .target = bob, .stack = other_stack);
+    }
+    run(3500000000);
+    return all.n && all.v[0].kind == RESOURCE_DELAY ? &all.v[0] : NULL;
+}
+
+Test(resources, who_sleeps_until_the_stop_has_no_delay)
+{
+    cr_assert_null(awaits_the_stop(false));
+}
+
+Test(resources, who_works_between_sleeps_in_a_library_has_one)
+{
+    cr_assert_not_null(awaits_the_stop(true));
+}
+
 /* For 40 ms each, one after the other, with one or more of them at a time, four threads read in a
  * later call of the method in which the others sleep for 10 ms again and again; or at an earlier one,
  * or for `each` of the 40 ms. */
