@@ -94,6 +94,13 @@ static uint64_t early(const struct finder *f)
     return (f->a->window.to - f->a->window.from) / EARLY_PART;
 }
 
+static bool timed_out(const struct finder *f, const struct span *s)
+{
+    enum { UNSURE = INTERVAL_UNKNOWN | INTERVAL_INTERRUPTED | INTERVAL_LIMIT_UNKNOWN };
+    return !(timeline_context(&f->a->timeline, s->context)->flags & UNSURE) &&
+           timeline_timed_out(&f->a->timeline, s);
+}
+
 static int add_wait(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct finder *f = self;
@@ -115,6 +122,7 @@ static int add_wait(void *self, struct resource *r, const struct resource_wait *
     } else if (!goes_on(f, r, w)) {
         r->count++;
         r->now = 0;
+        r->timed_out += timed_out(f, w->span);
     }
     bool parks = timeline_context(&f->a->timeline, w->span->context)->what == STATE_PARKED;
     bool looks = r->kind == RESOURCE_POLLED || (r->kind == RESOURCE_DELAY && parks);

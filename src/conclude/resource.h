@@ -118,6 +118,7 @@ struct resource {
     method_id take;    /* where threads wait for it */
     uint64_t count, ns, max, first, last;
     uint64_t parts, now; /* of waits: one that looks and waits again has several; of the last one */
+    uint64_t timed_out;  /* of count: nobody ended them before their limit */
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */

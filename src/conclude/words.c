@@ -25,6 +25,8 @@ enum {
     TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
     KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
     KNOWN_THINGS = 250,    /* of things: most were taken otherwise, or not given back */
+    TIMED_OUT_LEAST = 3,   /* waits that ended at their limit, */
+    TIMED_OUT_PART = 10,   /* and this part of all: they are worth a line */
     KNOWN_LEAST = 50,      /* and the text says of how much; or too little to name a thread */
 };
 
@@ -190,6 +192,27 @@ static void say_rate(struct rule_finding *f, const struct resource *r)
              slow ? "minute" : "second");
 }
 
+/* Whether holders wait for one more of the same things. */
+static bool is_another(const struct resource *r, const struct evidence *ev,
+                       const struct activity *x)
+{
+    return r->kind == RESOURCE_THINGS && x->other && &ev->resources.v[x->other - 1] == r;
+}
+
+/* Whether waits for others, and not for time, often end because their time is up. */
+static bool time_is_up(const struct resource *r)
+{
+    return r->kind <= RESOURCE_ANSWERS && r->timed_out >= TIMED_OUT_LEAST &&
+           TIMED_OUT_PART * r->timed_out >= r->count;
+}
+
+/* Whether most of those who wait for a thing get none in their time: who was seen to have one is not why. */
+static bool is_out_of_things(const struct resource *r, const struct evidence *ev)
+{
+    return time_is_up(r) && 2 * r->timed_out >= r->count && resource_is_taken(r, ev->a) &&
+           !(r->n_doing && is_another(r, ev, r->doing)) && !resource_is_full_queue(r);
+}
+
 static void say_waiters(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
@@ -223,6 +246,11 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? " after the start" : "");
     if (resource_is_rate(r, ev->a))
         say_rate(f, r);
+    if (time_is_up(r)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "%s of %s waits ended at their time limit", human_count(r->timed_out).text,
+                 human_count(r->count).text);
+    }
     if (r->of_loops) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "the waiting threads are event loops: a loop serves nothing else in that time");
@@ -304,13 +332,6 @@ static enum card_label holder_label(const struct resource *r)
     if (r->past)
         return CARD_HELD_BY;
     return r->brought ? CARD_GIVEN_BY : kinds[r->kind].holders;
-}
-
-/* Whether holders wait for one more of the same things. */
-static bool is_another(const struct resource *r, const struct evidence *ev,
-                       const struct activity *x)
-{
-    return r->kind == RESOURCE_THINGS && x->other && &ev->resources.v[x->other - 1] == r;
 }
 
 /* "66 % of the time blocked on HikariPool-1 (12 of 18 samples)" */
@@ -422,6 +443,10 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         say_timer(f, ev);
         return;
     }
+    if (!r->held && is_out_of_things(r, ev)) {
+        rule_line(f, CARD_HELD_BY);
+        rule_say(f, "unknown: taken without a wait, or not given back");
+    }
     if ((!r->held && !resource_is_handed(r)) || r->kind == RESOURCE_IO)
         return;
     finding_holders(r, ev->a, who, sizeof who);
@@ -469,7 +494,8 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
         say_chain(f, ev, r, x);
         say_next(f, ev, x);
     }
-    if (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_THINGS) {
+    if (is_out_of_things(r, ev) ||
+        (resource_is_taken(r, ev->a) && known_permille(r) < KNOWN_THINGS)) {
         rule_line(f, CARD_MORE);
         rule_say(f, "the others: %snot given back",
                  r->all_known ? "" : "taken without a wait, or ");
@@ -625,6 +651,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "run the inner tasks in a pool of their own, or in the thread that waits for them";
     if (r->lost)
         return "release each permit in a finally block";
+    if (is_out_of_things(r, ev))
+        return NULL;
     if (resource_is_handed(r) && r->n_doing && is_librarys_own(r, ev, r->doing))
         return NULL;
     if (resource_is_handed(r))

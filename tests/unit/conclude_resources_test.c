@@ -5017,6 +5017,59 @@ Test(resources, what_a_giver_does_that_was_not_recorded_is_not_said_twice)
     cr_assert_null(strstr(text, "; dan: "), "%s", text);
 }
 
+/* --- waits that end at their limit ------------------------------------------------------------ */
+
+/* Three threads take a connection from a pool, and give it to each other for a while, or not at all; later
+ * each wait ends after 10 ms, with nothing, or goes on to the end of the recording. */
+static const struct rule_finding *waits_in_vain(uint64_t given, bool ends)
+{
+    const thread_id who[] = {ann, bob, cat};
+    lock_id bag = builder_lock(&b, builder_class(&b, "Lcom/fast/Bag;"));
+    stack_id take = builder_stack(&b, PARKED "com.fast.Bag.getConnection:7 shop.Desk.place:21 "
+                                             "org.web.Worker.run:9"),
+             give =
+                 builder_stack(&b, "com.fast.Bag.close:9 shop.Desk.place:25 org.web.Worker.run:9"),
+             reads = builder_stack(&b, IN_PAY_CALL "org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t time = 1000000 + i * 12000000;
+        thread_id next = who[i % 3], has = who[(i + 2) % 3];
+        ADD(&b, next.v, next, time, park_enter, .lock = bag, .stack = take, .timeout_ns = 10000000);
+        if (i < given) {
+            ADD(&b, has.v, has, time + 8900000, io, .what = IO_KIND_input, .stack = reads,
+                .since = at(time + 10000));
+            ADD(&b, has.v, has, time + 9000000, unpark, .target = next, .stack = give);
+        }
+        if (i < 29 || ends)
+            ADD(&b, next.v, next, time + (i < given ? 9001000 : 10000000), park_exit, .lock = bag);
+    }
+    run(370000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    return first_card();
+}
+
+Test(resources, waits_that_end_at_their_limit_are_counted)
+{
+    const struct rule_finding *f = waits_in_vain(10, true);
+    cr_assert_not_null(strstr(f->text, "; 20 of 30 waits ended at their time limit; "), "%s",
+                       f->text);
+    cr_assert_not_null(strstr(f->text, "; the others: taken without a wait, or not given back"),
+                       "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "");
+}
+
+Test(resources, a_wait_that_goes_on_has_not_ended_at_its_limit)
+{
+    cr_assert_eq(waits_in_vain(10, false)->resource->timed_out, 19);
+}
+
+Test(resources, a_few_waits_that_end_at_their_limit_are_not_worth_a_line)
+{
+    const struct rule_finding *f = waits_in_vain(28, true);
+    cr_assert_eq(f->resource->timed_out, 2);
+    cr_assert_null(strstr(f->text, "time limit"), "%s", f->text);
+}
+
 /* --- how many read at a time ----------------------------------------------------------------- */
 
 /* Three or four threads read in turn, some of them at a time; for all of the time that they read, or the
