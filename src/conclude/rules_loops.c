@@ -196,8 +196,28 @@ static void find_selects(struct loops *l, uint32_t thread)
             note_select(l, sample_at(v, i)->stack);
 }
 
+/* Whether what a stack shares with one in a select is the loop itself, which calls the select or a method
+ * of its own class that does; and not only what all threads of the library begin with. */
+static bool is_same_loop(const struct loops *l, stack_id loop, stack_id stack)
+{
+    const struct program *p = &l->ev->resources.program;
+    const struct trace_stack *x = trace_stack(p->trace, loop);
+    uint32_t end = until_java(p->trace, x), n = shared(l, loop, stack), inner = end - n;
+    while (inner < end && program_code(p, x->frames[inner].method) == CODE_JDK)
+        inner++;
+    const char *class_ = inner < end ? trace_method_class(p->trace, x->frames[inner].method) : "";
+    size_t len = strcspn(class_, "$;");
+    bool same = false, own = false;
+    for (uint32_t i = 0; n && i + n < end; i++) {
+        const char *at = trace_method_class(p->trace, x->frames[i].method);
+        own |= program_code(p, x->frames[i].method) != CODE_JDK;
+        same |= strncmp(at, class_, len) == 0 && strchr("$;", at[len]);
+    }
+    return n && len && (same || !own);
+}
+
 /* The loop of a thread, as 1 + its index; 0: none.  A busy thread may never be seen in its select;
- * then other threads with the same outermost frames show that it is a loop. */
+ * then other threads in the same loop show that it is one. */
 static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *selected)
 {
     const struct run *v = samples_of(&l->ev->a->samples, l->kind, thread);
@@ -212,7 +232,11 @@ static uint32_t find_loop(const struct loops *l, uint32_t thread, uint64_t *sele
         if (first && !found)
             break; /* the outermost frames are those of all of its stacks */
     }
-    return found;
+    bool loop = *selected != 0;
+    for (uint32_t i = 0; i < v->n && found && !loop; i++)
+        loop = sample_at(v, i)->stack.v &&
+               is_same_loop(l, l->known[found - 1], sample_at(v, i)->stack);
+    return loop ? found : 0;
 }
 
 /* Time in which a thread is idle outside its selects: then it also has other work, and its waits

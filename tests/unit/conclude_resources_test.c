@@ -1674,6 +1674,23 @@ Test(resources, who_released_a_monitor_woke_nobody_who_waits_on_it)
 #define READING                                                                                    \
     "sun.nio.ch.SocketDispatcher.read0:native sun.nio.ch.NioSocketImpl.read:5 shop.Pay.pay:31 "
 
+/* All threads of a library begin in one method; of them, only that of its loop selects. */
+Test(resources, who_shares_only_the_root_of_a_librarys_threads_is_no_loop)
+{
+    builder_info(&b, "sun.java.command", "shop.Server");
+    for (uint64_t i = 0; i < 30; i++)
+        does_look(ann, 1000000 + 50000000 * i,
+                  READING "org.loop.Queue.next:4 org.loop.Managed.run:8 java.lang.Thread.run:1",
+                  SAMPLE_IDLE);
+    does_look(bob, 1000000 + 50000000 * 30,
+              "sun.nio.ch.EPoll.wait:native sun.nio.ch.EPollSelectorImpl.doSelect:3 "
+              "org.loop.Loop.select:7 org.loop.Loop.serve:3 org.loop.Managed.run:8 "
+              "java.lang.Thread.run:1",
+              SAMPLE_IDLE);
+    run(50000000 * UINT64_C(32));
+    cr_assert_null(finding_of("blocked-loop"));
+}
+
 /* ann, so often in the first stack, so often in the second; bob, of the same loop, in selects. */
 static const struct rule_finding *loop_of(const char *first, int n, const char *second, int more)
 {
