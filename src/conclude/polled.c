@@ -9,6 +9,7 @@
 
 enum {
     LIBRARY_NAMES = 3, /* of their packages that a library's classes share: "com/lmax/disruptor" */
+    WORKS_LEAST = 3,   /* samples that say so */
     WAKES_LEAST = 3,   /* loops that threads ended, and half of all, say who is at the other end */
 };
 
@@ -49,16 +50,33 @@ static size_t shared_length(const char *signature, bool program)
     return n;
 }
 
-static bool is_near(const struct trace *t, stack_id stack, const char *signature, size_t n)
+enum { NEAR_UNKNOWN, NEAR_NOT, NEAR, NEAR_WORKS };
+
+/* Whether a stack is in code of the library, and in the program's code that this calls. */
+static char nearness(const struct program *p, stack_id stack, const char *signature, size_t n)
 {
-    const struct trace_stack *s = trace_stack(t, stack);
+    const struct trace_stack *s = trace_stack(p->trace, stack);
+    bool works = false;
     for (uint32_t i = 0; i < s->n_frames; i++) {
-        const struct trace_method *m = trace_method(t, s->frames[i].method);
-        const char *own = trace_class(t, m->class_)->signature;
+        const struct trace_method *m = trace_method(p->trace, s->frames[i].method);
+        const char *own = trace_class(p->trace, m->class_)->signature;
         if (strncmp(own, signature, n) == 0 && (own[n - 1] == '/' || strchr("$;", own[n])))
-            return true;
+            return works ? NEAR_WORKS : NEAR;
+        works |= program_code(p, s->frames[i].method) > CODE_LIBRARY;
     }
-    return false;
+    return NEAR_NOT;
+}
+
+/* Threads that mostly run the program's code for the library are what others wait for; those that are in
+ * the library itself may wait there, too. */
+static void leave_waiters_out(const struct analysis *a, const uint32_t *seen, const uint32_t *works,
+                              bool *others)
+{
+    bool any = false;
+    for (uint32_t i = 1; i < a->timeline.n_lines; i++)
+        any |= works[i] >= WORKS_LEAST && 2 * works[i] >= seen[i];
+    for (uint32_t i = 1; i < a->timeline.n_lines && any; i++)
+        others[i] &= 2 * works[i] >= seen[i];
 }
 
 int polled_find_others(const struct resource *r, const struct resources *all,
@@ -67,23 +85,32 @@ int polled_find_others(const struct resource *r, const struct resources *all,
     const struct trace *t = a->trace;
     const char *signature = trace_method_class(t, r->take);
     size_t n = shared_length(signature, program_code(&all->program, r->take) == CODE_PROGRAM);
-    char *near = n ? calloc(t->n_stacks + 1, 1) : NULL; /* 0: not looked at; 1: no; 2: yes */
-    if (!near)
+    char *near = n ? calloc(t->n_stacks + 1, 1) : NULL;
+    uint32_t *seen = calloc(2 * (a->timeline.n_lines + 1), sizeof *seen),
+             *works = seen + a->timeline.n_lines + 1;
+    if (!near || !seen) {
+        free(near);
+        free(seen);
         return n ? -ENOMEM : 0;
+    }
     for (uint32_t thread = 1; thread < a->timeline.n_lines; thread++)
         for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++) {
             const struct run *v = samples_of(&a->samples, kind, thread);
-            for (uint32_t i = 0; i < v->n && !others[thread]; i++) {
+            for (uint32_t i = 0; i < v->n; i++) {
                 const struct sample *s = sample_at(v, i);
                 stack_id stack = s->stack;
                 if (s->time < r->first || s->time > r->last)
                     continue;
                 char *is = &near[stack.v < t->n_stacks ? stack.v : 0];
                 if (!*is)
-                    *is = is_near(t, stack, signature, n) ? 2 : 1;
-                others[thread] = *is == 2;
+                    *is = nearness(&all->program, stack, signature, n);
+                others[thread] |= *is >= NEAR;
+                seen[thread] += *is >= NEAR;
+                works[thread] += *is == NEAR_WORKS;
             }
         }
+    leave_waiters_out(a, seen, works, others);
     free(near);
+    free(seen);
     return 0;
 }

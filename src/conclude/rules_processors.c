@@ -20,11 +20,12 @@ enum {
     READY_THREADS_PERMILLE = 500, /* threads on average from which it is reported; */
     READY_PROBLEM_PERMILLE = 500, /* a problem from here on */
     READY_LEAST_NS = 100000000,
-    FEW_PERMILLE = 800,  /* of the processors: if the program had less, others had the rest */
-    BUSY_LEAST = 20,     /* samples of threads that run or are ready, */
-    BUSY_PERMILLE = 250, /* of them in one method of the program: it is named */
-    NAMED = 3,           /* pools */
-    NAMED_PERMILLE = 50  /* of all, at least */
+    FEW_PERMILLE = 800,   /* of the processors: if the program had less, others had the rest */
+    BUSY_LEAST = 20,      /* samples of threads that run or are ready, */
+    BUSY_PERMILLE = 250,  /* of them in one method of the program: it is named */
+    POLLS_PERMILLE = 300, /* of their time threads poll */
+    NAMED = 3,            /* pools */
+    NAMED_PERMILLE = 50   /* of all, at least */
 };
 
 struct use {
@@ -181,14 +182,32 @@ static void say_method(struct rule_finding *f, const struct evidence *ev)
 
 /* --- which threads ------------------------------------------------------------------------------ */
 
+/* Whether threads that poll have their own finding: they run for nothing, and more processors would only let
+ * them poll more often. */
+static bool are_polls(const struct evidence *ev)
+{
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->kind == RESOURCE_POLLED && r->held && resource_permille(r) >= POLLS_PERMILLE &&
+            rule_resource_is_told(ev, r))
+            return true;
+    }
+    return false;
+}
+
+static void say_try(struct rule_finding *f, const struct evidence *ev, const char *text)
+{
+    rule_line(f, are_polls(ev) ? CARD_PLAIN : CARD_TRY);
+    rule_say(f, "%s", are_polls(ev) ? "threads that poll use processors, too" : text);
+}
+
 /* Without turns: who runs and who is ready is not known. */
 static void say_busy_pools(struct rule_finding *f, const struct evidence *ev, struct use *u)
 {
     rule_say(f, "; running or ready:");
     rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, u->on + u->ready);
     say_method(f, ev);
-    rule_line(f, CARD_TRY);
-    rule_say(f, "more threads will not help: more processors, or less work");
+    say_try(f, ev, "more threads will not help: more processors, or less work");
     rule_line(f, CARD_RERUN);
     rule_say(f, "with --time: who was on a processor, and who waited for one");
 }
@@ -218,9 +237,9 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
         rule_say(f, "most of that is the JVM's own work: compiling, as at a start, or collecting");
         return;
     }
-    rule_line(f, CARD_TRY);
-    rule_say(f, kept ? "more threads will not help: let the program have the rest, or do less work"
-                     : "more threads will not help: more processors, or less work");
+    say_try(f, ev,
+            kept ? "more threads will not help: let the program have the rest, or do less work"
+                 : "more threads will not help: more processors, or less work");
 }
 
 void rule_few_processors(struct evidence *ev)
@@ -234,9 +253,9 @@ void rule_few_processors(struct evidence *ev)
         return;
     bool problem = part >= READY_PROBLEM_PERMILLE;
     struct rule_finding *f = rule_find(ev,
-                                       is_jvms(&u) ? SEVERITY_INFO
-                                       : problem   ? SEVERITY_PROBLEM
-                                                   : SEVERITY_WARNING,
+                                       is_jvms(&u) || are_polls(ev) ? SEVERITY_INFO
+                                       : problem                    ? SEVERITY_PROBLEM
+                                                                    : SEVERITY_WARNING,
                                        u.ready);
     if (!f)
         return;

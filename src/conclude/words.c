@@ -358,7 +358,7 @@ static void say_doing(struct rule_finding *f, const struct evidence *ev, const s
     }
     if (doing_is(x->does, DOES_OUTPUT) || x->does == DOES_INPUT)
         say_peer(f, ev, x);
-    if (x->does == DOES_SYNC)
+    if (x->does == DOES_SYNC && !summed_is_much(r->summed_ns, r->ns)) /* else: of some waits only */
         rule_say(f, " (%s sync%s, %s)", human_count(x->calls).text, x->calls == 1 ? "" : "s",
                  human_time(x->took).text);
     if (x->samples && r->by_waits && !few)
@@ -701,6 +701,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return NULL;
     if (is_librarys_own(r, ev, x))
         return NULL;
+    if (r->kind == RESOURCE_POLLED && !r->past) /* the others look for what it does */
+        return doings[x->does].of_queue;
     return resource_is_limit(r, ev->a)                                ? doings[x->does].of_permits
            : r->kind == RESOURCE_LOCK || (r->past && r->at_once == 1) ? doings[x->does].of_lock
            : r->past                                                  ? doings[x->does].of_permits

@@ -1970,6 +1970,10 @@ Test(resources, who_takes_permits_without_waiting_gives_them_back)
     starves_for_permits("shop.Desk.place:7 java.lang.Thread.run:3");
 }
 
+#define TASKS                                                                                      \
+    PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
+           "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
+
 /* --- polls ------------------------------------------------------------------------------------ */
 
 #define RING                                                                                       \
@@ -2009,6 +2013,66 @@ Test(resources, who_polls_waits_for_who_runs_the_other_end)
     cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
     cr_assert_eq(n, 1);
     cr_assert_str_eq(f->rule, "polling");
+}
+
+/* cat is in the library, too, but waits there for what bob does. */
+Test(resources, who_works_for_the_library_is_the_other_end)
+{
+    builder_info(&b, "sun.java.command", "shop.Main");
+    polls(RING "shop.Desk.place:21 org.web.Worker.run:9", 60000, 2000);
+    for (uint64_t i = 0; i < 5; i++) {
+        does_look(bob, 2000000 + i * 500000,
+                  i ? "shop.Log.write:3 com.fast.ring.Consumer.run:40"
+                    : "com.fast.ring.Wait.spin:5 com.fast.ring.Consumer.run:38",
+                  0);
+        does_look(cat, 2100000 + i * 500000,
+                  "com.fast.ring.Wait.spin:5 com.fast.ring.Consumer.run:38", 0);
+    }
+    run(10000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_POLLED);
+    cr_assert_eq(all.v[0].n_holders, 1);
+    cr_assert_eq(all.v[0].holder, bob.v);
+    cr_assert_str_eq(labelled(finding_of("polling"), CARD_TRY), "make this work cheaper");
+}
+
+/* Three compute on one processor, while ann polls for half of her time, or hardly ever. */
+static const struct rule_finding *computes_and_polls(uint64_t polls)
+{
+    const thread_id who[] = {bob, cat, dan};
+    stack_id at = builder_stack(&b, RING "shop.Desk.place:21 org.web.Worker.run:9"),
+             idle = builder_stack(&b, TASKS);
+    builder_info(&b, "cpus", "1");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t i = 0; i < polls; i++) {
+        uint64_t time = 1000000 + i * 62000;
+        ADD(&b, ann.v, ann, time, park_enter, .stack = at, .timeout_ns = 1);
+        ADD(&b, ann.v, ann, time + 60000, park_exit);
+    }
+    ADD(&b, ann.v, ann, 350000000, park_enter, .stack = idle);
+    ADD(&b, ann.v, ann, 399000000, park_exit);
+    for (uint64_t i = 0; i < 20; i++)
+        for (uint64_t k = 0; k < 3; k++)
+            does_look(who[k], 2000000 + i * 15000000 + k * 1000,
+                      k ? "shop.Page.show:3 org.web.Worker.run:9"
+                        : "shop.Log.write:3 com.fast.ring.Consumer.run:40",
+                      0);
+    run(400000000);
+    return finding_of("few-processors");
+}
+
+Test(resources, that_processors_are_few_beside_threads_that_poll_is_a_note)
+{
+    const struct rule_finding *f = computes_and_polls(5000);
+    cr_assert_not_null(f);
+    cr_assert_eq(f->severity, SEVERITY_INFO);
+    cr_assert_not_null(strstr(f->text, "; threads that poll use processors, too"), "%s", f->text);
+}
+
+Test(resources, that_processors_are_few_is_a_problem_where_few_poll)
+{
+    const struct rule_finding *f = computes_and_polls(30);
+    cr_assert_not_null(f);
+    cr_assert_eq(f->severity, SEVERITY_PROBLEM);
 }
 
 /* Loops of five parks, the last of which bob ends at a given interval; he works elsewhere, and dan
@@ -2265,10 +2329,6 @@ static const char *rules_of(uint64_t end)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", f[i].rule);
     return text;
 }
-
-#define TASKS                                                                                      \
-    PARKED "java.util.concurrent.ThreadPoolExecutor.getTask:1 "                                    \
-           "java.util.concurrent.ThreadPoolExecutor.runWorker:2"
 
 #define GET "java.util.concurrent.locks.LockSupport.park:1 java.util.concurrent.FutureTask.get:2 "
 
