@@ -303,10 +303,17 @@ bool resource_is_pipe(const struct resource *r, const struct analysis *a)
     return strncmp(signature, pipe, sizeof pipe - 1) == 0;
 }
 
+/* Whether it is a monitor inside of what keeps a row locked: threads have it for a moment. */
+static bool is_inside_database(const struct resource *r, const struct known *k)
+{
+    static const char row[] = "row lock";
+    return r->kind == RESOURCE_LOCK && strncmp(k->role, row, sizeof row - 1) == 0;
+}
+
 bool resource_is_of_transactions(const struct resource *r, const struct analysis *a)
 {
     const struct known *k = find_known(r, a->trace);
-    return k && strstr(k->role, " of the database");
+    return k && strstr(k->role, " of the database") && !is_inside_database(r, k);
 }
 
 bool resource_is_of_jdk(const struct resource *r, const struct analysis *a)
@@ -339,7 +346,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
     if (k && k->pool && r->kind == RESOURCE_THINGS && strcmp(k->role, "object pool") == 0)
         by_words = role_by_words(r, a); /* of connections */
     if (k)
-        return k->lock && r->kind == RESOURCE_LOCK                    ? k->lock
+        return is_inside_database(r, k)                               ? "lock inside the database"
+               : k->lock && r->kind == RESOURCE_LOCK                  ? k->lock
                : by_words && strcmp(by_words, "connection pool") == 0 ? by_words
                                                                       : k->role;
     if (resource_is_of_classes(r, a))

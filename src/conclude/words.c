@@ -246,6 +246,12 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
                  resource_is_brief(r) ? " after the start" : "");
     if (resource_is_rate(r, ev->a))
         say_rate(f, r);
+    if (r->kind <= RESOURCE_ANSWERS && r->count > 1 && 2 * r->open >= r->count && !f->still &&
+        !is_starved(f)) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "%s of %s waits were not over %s", human_count(r->open).text,
+                 human_count(r->count).text, label_end(ev->a->trace));
+    }
     if (time_is_up(r)) {
         rule_line(f, CARD_PLAIN);
         rule_say(f, "%s of %s waits ended at their time limit", human_count(r->timed_out).text,

@@ -5147,6 +5147,51 @@ Test(resources, a_few_waits_that_end_at_their_limit_are_not_worth_a_line)
     cr_assert_null(strstr(f->text, "time limit"), "%s", f->text);
 }
 
+/* Three of four, or three of seven. */
+static const char *text_of_open_waits(uint64_t over)
+{
+    const thread_id who[] = {ann, bob, cat};
+    lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
+    stack_id wait = builder_stack(&b, GET "shop.Desk.place:30");
+    for (uint64_t i = 0; i < over; i++)
+        gets(ann, dan, 1000000 + i * 20000000, 11000000 + i * 20000000, GET "shop.Desk.place:30");
+    for (uint64_t k = 0; k < 3; k++)
+        ADD(&b, who[k].v, who[k], 200000000 + k, park_enter, .lock = task, .stack = wait);
+    run(400000000);
+    return first_card()->text;
+}
+
+Test(resources, waits_that_are_mostly_not_over_are_counted)
+{
+    const char *text = text_of_open_waits(1);
+    cr_assert_not_null(strstr(text, "; 3 of 4 waits were not over when the recording ended; "),
+                       "%s", text);
+}
+
+Test(resources, at_any_moment_some_waits_are_not_over)
+{
+    const char *text = text_of_open_waits(4);
+    cr_assert_null(strstr(text, "not over"), "%s", text);
+}
+
+/* The monitor of a transaction is no row lock: others wait on it for that. */
+Test(resources, a_monitor_inside_of_a_transaction_is_no_row_lock)
+{
+    lock_id of = builder_lock(&b, builder_class(&b, "Lorg/h2/mvstore/tx/Transaction;"));
+    stack_id enter = builder_stack(&b, "org.h2.mvstore.tx.Transaction.waitForThisToEnd:732 "
+                                       "shop.Desk.place:30 org.web.Worker.run:9");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t from = 1000000 + i * 20000000;
+        ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = of, .owner = bob,
+            .stack = enter);
+        ADD(&b, ann.v, ann, from + 10000000, monitor_contended_entered, .lock = of);
+    }
+    run(420000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
+    cr_assert_str_eq(resource_role(&all.v[0], a), "lock inside the database");
+    cr_assert_not(resource_is_of_transactions(&all.v[0], a));
+}
+
 /* --- how many read at a time ----------------------------------------------------------------- */
 
 /* Three or four threads read in turn, some of them at a time; for all of the time that they read, or the
