@@ -355,12 +355,12 @@ Test(servers, a_lock_deep_in_the_jdk_is_called_by_the_jdks_method)
 /* Nor the lock of a row; but a transaction may be shorter. */
 Test(servers, what_is_done_in_a_transaction_may_be_done_outside)
 {
-    static const char at[] = "org.h2.mvstore.tx.Transaction.waitForThisToEnd:5 "
-                             "org.h2.jdbc.JdbcStatement.execute:6 shop.Load.run:5";
+    static const char at[] = "org.hsqldb.lib.CountUpDownLatch.await:5 "
+                             "org.hsqldb.jdbc.JDBCStatement.execute:6 shop.Load.run:5";
     for (uint64_t i = 0; i < 20; i++)
         does_sleep(bob, 1100000 + i * ROUND, 9000000 + i * ROUND);
     title_of_lock(at, at);
-    cr_assert_str_eq(resource_role(&all.v[0], a), "row lock of the database");
+    cr_assert_str_eq(resource_role(&all.v[0], a), "lock of the database's transactions");
     cr_assert_not_null(strstr(first_finding()->text, "try: sleep outside of the transaction"), "%s",
                        first_finding()->text);
 }
