@@ -5153,9 +5153,10 @@ static const char *text_of_open_waits(uint64_t over)
 {
     const thread_id who[] = {ann, bob, cat};
     lock_id task = builder_lock(&b, builder_class(&b, "Ljava/util/concurrent/FutureTask;"));
-    stack_id wait = builder_stack(&b, GET "shop.Desk.place:30");
+    stack_id wait = builder_stack(&b, GET "shop.Desk.place:30" RUN);
     for (uint64_t i = 0; i < over; i++)
-        gets(ann, dan, 1000000 + i * 20000000, 11000000 + i * 20000000, GET "shop.Desk.place:30");
+        gets(ann, dan, 1000000 + i * 20000000, 11000000 + i * 20000000,
+             GET "shop.Desk.place:30" RUN);
     for (uint64_t k = 0; k < 3; k++)
         ADD(&b, who[k].v, who[k], 200000000 + k, park_enter, .lock = task, .stack = wait);
     does_sleep(dan, 300000000, 390000000); /* the program is not stuck */
