@@ -285,7 +285,8 @@ static void tell(struct maker *m, struct pinned *p)
     rule_add_thread(f, ev, p->last);
     rule_add_stack(f, p->stack);
     rule_add_lock(f, p->lock);
-    rule_say_in(f, ev, "Pinned at ", p->at);
+    struct place own = program_place(&ev->resources.program, p->stack);
+    rule_say_in(f, ev, "Pinned at ", p->how == PINS_BEFORE && own.method.v ? own : p->at);
     rule_say(f, "%s: %s wait%s, %s", how_words[p->how], human_count(p->count).text,
              p->count == 1 ? "" : "s", human_time(p->ns).text);
     rule_say(f, "; %s virtual thread%s kept a carrier; the longest wait took %s",
@@ -295,6 +296,8 @@ static void tell(struct maker *m, struct pinned *p)
                  human_count(b.threads).text, b.threads == 1 ? "" : "s", human_time(b.ns).text);
     rule_line(f, CARD_WAIT_IN);
     rule_say_place(f, ev, "", p->stack);
+    if (p->how == PINS_BEFORE) /* one of the callers has the monitor */
+        rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, p->stack));
     say_try(f, p);
 }
 

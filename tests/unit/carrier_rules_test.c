@@ -225,6 +225,32 @@ static const char *hung_before(const char *carriers, bool second_waits)
     return finding_of("pinned")->text;
 }
 
+/* The line of the program and who calls it: somewhere there the monitor was entered. */
+Test(carrier_rules, pinned_by_a_monitor_that_the_jvm_did_not_tell)
+{
+    stack_id at = builder_stack(&b, "java.lang.VirtualThread.parkOnCarrierThread:1 "
+                                    "java.util.concurrent.locks.LockSupport.park:1 "
+                                    "sun.nio.ch.Poller.pollIndirect:2 shop.Prices.of:98 "
+                                    "shop.Cart.total:72 shop.Main.run:9");
+    builder_info(&b, "java.vm.version", "21.0.8+9-LTS");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (unsigned i = 0; i < 2; i++) {
+        thread_id v = started("handler", i, 20);
+        ADD(&b, STREAM + v.v, v, 30 * MS, park_enter, .stack = at);
+        ADD(&b, STREAM + v.v, v, 30 * MS + 1, pinned, .stack = at, .frame = PINNED_FRAME_UNKNOWN);
+        ADD(&b, STREAM + v.v, v, 900 * MS, park_exit);
+    }
+    analyzed_run(1000ull * MS);
+    const struct rule_finding *f = finding_of("pinned");
+    cr_assert_not_null(f);
+    cr_expect_not_null(
+        strstr(f->text, "Pinned at Prices.of (Prices.java:98), inside a synchronized block: "),
+        "%s", f->text);
+    cr_expect_not_null(
+        strstr(f->text, "; wait in Prices.of (Prices.java:98) <- Cart.total (Cart.java:72); "),
+        "%s", f->text);
+}
+
 Test(carrier_rules, as_many_are_kept_as_the_scheduler_makes)
 {
     static const char expected[] =
