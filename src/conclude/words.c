@@ -254,7 +254,7 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
     }
     if (time_is_up(r)) {
         rule_line(f, CARD_PLAIN);
-        rule_say(f, "%s of %s waits ended at their time limit", human_count(r->timed_out).text,
+        rule_say(f, "%s of %s waits timed out", human_count(r->timed_out).text,
                  human_count(r->count).text);
     }
     if (r->of_loops) {

@@ -5129,7 +5129,7 @@ static const struct rule_finding *waits_in_vain(uint64_t given, bool ends)
 Test(resources, waits_that_end_at_their_limit_are_counted)
 {
     const struct rule_finding *f = waits_in_vain(10, true);
-    cr_assert_not_null(strstr(f->text, "; 20 of 30 waits ended at their time limit; "), "%s",
+    cr_assert_not_null(strstr(f->text, "; 20 of 30 waits timed out; "), "%s",
                        f->text);
     cr_assert_not_null(strstr(f->text, "; the others: taken without a wait, or not given back"),
                        "%s", f->text);
@@ -5145,7 +5145,7 @@ Test(resources, a_few_waits_that_end_at_their_limit_are_not_worth_a_line)
 {
     const struct rule_finding *f = waits_in_vain(28, true);
     cr_assert_eq(f->resource->timed_out, 2);
-    cr_assert_null(strstr(f->text, "time limit"), "%s", f->text);
+    cr_assert_null(strstr(f->text, "timed out"), "%s", f->text);
 }
 
 /* Three of four, or three of seven. */
