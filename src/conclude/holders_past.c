@@ -168,7 +168,8 @@ static int find_past(struct past *p)
             p->passes.len = 0;
             for (uint32_t thread = 1; thread < h->a->timeline.n_lines; thread++)
                 see_thread(p, thread);
-            uint32_t limit = p->passes.oom ? 0 : limit_of(p);
+            bool whole = !p->passes.oom && h->steps <= STEPS_MAX; /* else some are not seen */
+            uint32_t limit = whole ? limit_of(p) : 0;
             if (limit || p->passes.oom)
                 return limit ? take(p, limit) : -ENOMEM;
             tried++;
