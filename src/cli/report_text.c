@@ -293,7 +293,8 @@ static bool processors_may_be_short(const struct page *p)
 {
     uint64_t running = 0;
     for (size_t i = 0; i < p->r->n_pools; i++)
-        running += p->r->pools[i].ns[TIME_RUNNING];
+        running +=
+            thread_is_carrier(p->r->a, p->r->pools[i].first) ? 0 : p->r->pools[i].ns[TIME_RUNNING];
     return thread_pools_lack_processors(p->r->a, running);
 }
 

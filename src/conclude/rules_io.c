@@ -291,7 +291,7 @@ static bool may_lack_processors(const struct evidence *ev, const struct resource
     for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++) {
         uint64_t ns[THREAD_TIMES] = {0};
         thread_times(&ev->resources, a, i, ns);
-        running += ns[TIME_RUNNING];
+        running += thread_is_carrier(a, i) ? 0 : ns[TIME_RUNNING];
     }
     return thread_pools_lack_processors(a, running);
 }

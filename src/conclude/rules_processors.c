@@ -47,6 +47,8 @@ static bool gather(const struct evidence *ev, struct use *u)
         thread_pools_make(&u->pools, &u->n, &ev->resources, ev->a) < 0)
         return false;
     for (size_t i = 0; i < u->n; i++) {
+        if (!u->turns && thread_is_carrier(a, u->pools[i].first))
+            u->pools[i].ns[TIME_RUNNING] = 0; /* those that they carry run */
         u->ready += u->pools[i].ns[TIME_READY];
         u->on += u->pools[i].ns[TIME_RUNNING];
     }

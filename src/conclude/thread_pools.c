@@ -221,6 +221,11 @@ static void add_thread(struct thread_pool *p, const struct resources *all, const
         p->ns[t] += ns[t];
 }
 
+bool thread_is_carrier(const struct analysis *a, uint32_t thread)
+{
+    return strcmp(trace_thread(a->trace, a->threads.v[thread].id)->group, "CarrierThreads") == 0;
+}
+
 bool thread_pools_lack_processors(const struct analysis *a, uint64_t running)
 {
     uint64_t cpus = strtoull(trace_info(a->trace, "cpus", "0"), NULL, 10);

@@ -3699,6 +3699,8 @@ Test(resources, who_works_between_sleeps_in_a_library_has_one)
 /* For 40 ms each, one after the other, with one or more of them at a time, four threads read in a
  * later call of the method in which the others sleep for 10 ms again and again; or at an earlier one,
  * or for `each` of the 40 ms. */
+static uint64_t rounds_of_sleep = 12;
+
 static const struct rule_finding *goes_on_at(const char *call, uint64_t at_a_time, uint64_t each)
 {
     const thread_id who[] = {ann, bob, cat, dan};
@@ -3709,7 +3711,7 @@ static const struct rule_finding *goes_on_at(const char *call, uint64_t at_a_tim
              rests = builder_stack(&b, SLEEP "shop.Desk.pause:30 shop.Desk.place:21 "
                                              "org.web.Worker.run:9");
     builder_info(&b, "sun.java.command", "shop.Main");
-    for (uint64_t round = 0; round < 12; round++)
+    for (uint64_t round = 0; round < rounds_of_sleep; round++)
         for (uint64_t k = 0; k < 4; k++) {
             uint64_t time = 1000000 + round * 40000000;
             bool has = (k + 4 - round % 4) % 4 < at_a_time;
@@ -3746,12 +3748,50 @@ Test(resources, who_goes_on_at_an_earlier_call_has_nothing)
     cr_assert_not(all.v[0].past);
 }
 
+/* By chance. */
+Test(resources, who_goes_on_twice_may_do_so_one_after_the_other)
+{
+    rounds_of_sleep = 2;
+    goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 1, 40000000);
+    cr_assert_not(all.v[0].past);
+}
+
+/* One for most of the time, now and then a second one. */
+Test(resources, where_a_second_one_goes_on_now_and_then_there_is_no_limit_of_two)
+{
+    const thread_id who[] = {ann, bob, cat, dan};
+    stack_id reads = builder_stack(&b, "sun.nio.ch.SocketDispatcher.read0:native shop.Pay.ask:5 "
+                                       "shop.Desk.place:25 org.web.Worker.run:9"),
+             rests = builder_stack(&b, SLEEP "shop.Desk.pause:30 shop.Desk.place:21 "
+                                             "org.web.Worker.run:9");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t round = 0; round < 12; round++)
+        for (uint64_t k = 0; k < 4; k++) {
+            uint64_t time = 1000000 + round * 40000000;
+            bool has = k == round % 4, second = k == (round + 1) % 4;
+            if (second)
+                ADD(&b, who[k].v, who[k], time + 10000000, io, .what = IO_KIND_input,
+                    .stack = reads, .since = at(time));
+            if (has)
+                ADD(&b, who[k].v, who[k], time + 39999999, io, .what = IO_KIND_input,
+                    .stack = reads, .since = at(time));
+            for (uint64_t i = second; i < 4 && !has; i++) {
+                ADD(&b, who[k].v, who[k], time + i * 10000000 + 1, sleep_enter, .stack = rests);
+                ADD(&b, who[k].v, who[k], time + i * 10000000 + 9900000, sleep_exit);
+            }
+        }
+    run(500000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_DELAY);
+    cr_assert_not(all.v[0].past);
+}
+
 Test(resources, two_may_go_on_at_a_time)
 {
     const struct rule_finding *f =
         goes_on_at("shop.Desk.place:25 org.web.Worker.run:9", 2, 40000000);
     cr_assert(begins(f->text, "Desk.pause (limit, polled)"), "%s", f->text);
     cr_assert(begins(labelled(f, CARD_HELD_BY), "4 threads, 2 at a time"), "%s", f->text);
+    cr_assert_leq(all.v[0].held, all.v[0].wanted);
 }
 
 Test(resources, where_most_may_go_on_nobody_has_anything)
@@ -5107,7 +5147,7 @@ static const struct rule_finding *waits_in_vain(uint64_t given, bool ends)
                                              "org.web.Worker.run:9"),
              give =
                  builder_stack(&b, "com.fast.Bag.close:9 shop.Desk.place:25 org.web.Worker.run:9"),
-             reads = builder_stack(&b, IN_PAY_CALL "org.web.Worker.run:9");
+             reads = builder_stack(&b, IN_PAY "org.web.Worker.run:9");
     builder_info(&b, "sun.java.command", "shop.Main");
     for (uint64_t i = 0; i < 30; i++) {
         uint64_t time = 1000000 + i * 12000000;
@@ -5129,11 +5169,18 @@ static const struct rule_finding *waits_in_vain(uint64_t given, bool ends)
 Test(resources, waits_that_end_at_their_limit_are_counted)
 {
     const struct rule_finding *f = waits_in_vain(10, true);
-    cr_assert_not_null(strstr(f->text, "; 20 of 30 waits timed out; "), "%s",
-                       f->text);
+    cr_assert_not_null(strstr(f->text, "; 20 of 30 waits timed out; "), "%s", f->text);
     cr_assert_not_null(strstr(f->text, "; the others: taken without a wait, or not given back"),
                        "%s", f->text);
     cr_assert_str_eq(labelled(f, CARD_TRY), "");
+}
+
+Test(resources, where_most_waits_get_a_thing_who_has_it_is_the_reason)
+{
+    const struct rule_finding *f = waits_in_vain(18, true);
+    cr_assert_not_null(strstr(f->text, "; 12 of 30 waits timed out; "), "%s", f->text);
+    cr_assert_null(strstr(f->text, "; the others: "), "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "make the call before taking one, or release it first");
 }
 
 Test(resources, a_wait_that_goes_on_has_not_ended_at_its_limit)

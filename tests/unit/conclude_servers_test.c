@@ -799,7 +799,9 @@ Test(servers, who_works_when_its_time_has_come_gives_one)
 
 /* dan works for 2 of the 9 ms that ann waits: before, the time for it had not come; or he was woken
  * for a cause that is not known. */
-static const char *works_when_it_is_time(bool time)
+enum late { DUE, UNKNOWN_CAUSE, WOKEN };
+
+static const char *works_when_it_is_time(enum late how)
 {
     stack_id ask = builder_stack(&b, ASKS),
              idle = builder_stack(&b, "java.util.concurrent.locks.LockSupport.park:1 "
@@ -807,8 +809,10 @@ static const char *works_when_it_is_time(bool time)
     for (uint64_t i = 0; i < 40; i++) {
         lock_id on = of_class("Ljava/util/concurrent/FutureTask;");
         uint64_t from = 1000000 + i * ROUND;
-        ADD(&b, dan.v, dan, from - 500000, park_enter, .timeout_ns = time ? 7500000 : 0,
-            .stack = idle);
+        ADD(&b, dan.v, dan, from - 500000, park_enter,
+            .timeout_ns = how == UNKNOWN_CAUSE ? 0 : 7500000, .stack = idle);
+        if (how == WOKEN)
+            ADD(&b, cat.v, cat, from + 6990000, unpark, .target = dan, .stack = other_stack);
         ADD(&b, dan.v, dan, from + 7000000, park_exit);
         parks(ann, dan, from, from + 9000000, on, ask, builder_stack(&b, "com.fast.Timer.fire:4"));
     }
@@ -819,7 +823,7 @@ static const char *works_when_it_is_time(bool time)
 
 Test(servers, who_begins_when_it_is_time_lets_others_wait_for_that)
 {
-    const char *text = works_when_it_is_time(true);
+    const char *text = works_when_it_is_time(DUE);
     cr_assert_not_null(
         strstr(text, "for 77 % of that time the answering threads waited until a timer was due"),
         "%s", text);
@@ -828,9 +832,15 @@ Test(servers, who_begins_when_it_is_time_lets_others_wait_for_that)
 
 Test(servers, who_is_woken_late_has_not_waited_for_a_timer)
 {
-    const char *text = works_when_it_is_time(false);
+    const char *text = works_when_it_is_time(UNKNOWN_CAUSE);
     cr_assert_not_null(strstr(text, "the delay is elsewhere"), "%s", text);
     cr_assert_eq(first_finding()->severity, SEVERITY_INFO);
+}
+
+Test(servers, who_has_a_limit_and_is_woken_before_has_not_waited_for_a_timer)
+{
+    const char *text = works_when_it_is_time(WOKEN);
+    cr_assert_null(strstr(text, "timer was due"), "%s", text);
 }
 
 /* One wait of many: nobody is known to have ended the others. */

@@ -125,6 +125,31 @@ Test(processor_rules, more_threads_run_than_there_are_processors)
     cr_expect_not_null(strstr(f->text, "rerun: with --time"), "%s", f->text);
 }
 
+/* Two virtual threads compute on two carriers, which count as running as well. */
+Test(processor_rules, who_runs_on_a_carrier_counts_once)
+{
+    const char *const names[] = {"worker-1", "worker-2"};
+    builder_info(&b, "cpus", "2");
+    for (int i = 0; i < 2; i++) {
+        thread_id carrier = builder_thread(&b, names[i]),
+                  runs = builder_thread_flags(&b, "", THREAD_VIRTUAL);
+        builder_def(&b, &(struct def){.kind = DEF_thread,
+                                      .thread = {.id = carrier,
+                                                 .name = {names[i], 8},
+                                                 .group = {"CarrierThreads", 14}}});
+        ADD0(&b, 40 + carrier.v, carrier, 1 * MS, thread_start);
+        ADD0(&b, 40 + runs.v, runs, 1 * MS, thread_start);
+        ADD0(&b, 40 + runs.v, runs, 990 * MS, thread_end);
+    }
+    does_look(ann, 10 * MS, PRICE, 0);
+    does_sleep(ann, 11 * MS, 990 * MS);
+    does_sleep(bob, 11 * MS, 990 * MS);
+    does_sleep(cat, 11 * MS, 990 * MS);
+    does_sleep(dan, 11 * MS, 990 * MS);
+    analyzed_run(1000 * MS);
+    cr_expect_null(finding_of("few-processors"));
+}
+
 Test(processor_rules, a_method_with_little_of_the_time_is_not_named)
 {
     const struct rule_finding *f = compute("1", 800, "java.util.HashMap.get:3");
