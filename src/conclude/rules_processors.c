@@ -116,8 +116,23 @@ struct busy_line {
 
 struct busy {
     struct keyed lines; /* struct busy_line */
+    uint64_t *outer;    /* [n_methods] ns in which it had called other code of the program */
     uint64_t n, ns;
 };
+
+/* A method around all of a request, such as a filter, does not say what the library does inside. */
+static void add_outer(const struct program *p, const struct sample *s, method_id own,
+                      uint64_t *outer)
+{
+    const struct trace_stack *x = trace_stack(p->trace, s->stack);
+    bool in = false;
+    for (uint32_t i = 0; i < x->n_frames; i++) {
+        method_id m = x->frames[i].method;
+        if (in && m.v != own.v && m.v < p->trace->n_methods && program_code(p, m) == CODE_PROGRAM)
+            outer[m.v] += s->weight;
+        in |= m.v == own.v;
+    }
+}
 
 /* What threads of the program executed, or waited to go on with. */
 static int add_samples(const struct evidence *ev, enum sample_kind kind, struct busy *to)
@@ -138,6 +153,7 @@ static int add_samples(const struct evidence *ev, enum sample_kind kind, struct 
             e->stack = s->stack;
             to->ns += s->weight;
             to->n++;
+            add_outer(&ev->resources.program, s, at.method, to->outer);
         }
     }
     return 0;
@@ -158,7 +174,7 @@ static void say_busiest(struct rule_finding *f, const struct evidence *ev, const
             if (!line || (v[k].line >= 0 && (line->line < 0 || v[k].ns > line->ns)))
                 line = &v[k];
         }
-        if (ns > most_ns) {
+        if (ns > most_ns && ns >= b->outer[v[i].method]) {
             most_ns = ns;
             most = line;
         }
@@ -175,11 +191,14 @@ static void say_busiest(struct rule_finding *f, const struct evidence *ev, const
 static void say_method(struct rule_finding *f, const struct evidence *ev)
 {
     const uint64_t *n = ev->a->samples.n;
-    struct busy b = {.n = 0};
+    struct busy b = {.outer = calloc(ev->a->trace->n_methods + 1, sizeof *b.outer)};
+    if (!b.outer)
+        return;
     keyed_init(&b.lines, offsetof(struct busy_line, ns), sizeof(struct busy_line));
     if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), &b) == 0)
         say_busiest(f, ev, &b);
     keyed_fini(&b.lines);
+    free(b.outer);
 }
 
 /* --- which threads ------------------------------------------------------------------------------ */
