@@ -116,6 +116,7 @@ struct busy_line {
 
 struct busy {
     struct keyed lines; /* struct busy_line */
+    uint64_t *own;      /* [n_methods] ns in which it is the innermost of the program; [0]: 0 */
     uint64_t *outer;    /* [n_methods] ns in which it had called other code of the program */
     uint64_t n, ns;
 };
@@ -151,6 +152,8 @@ static int add_samples(const struct evidence *ev, enum sample_kind kind, struct 
                 return -ENOMEM;
             e->ns += s->weight;
             e->stack = s->stack;
+            if (at.method.v && at.method.v < a->trace->n_methods)
+                to->own[at.method.v] += s->weight;
             to->ns += s->weight;
             to->n++;
             add_outer(&ev->resources.program, s, at.method, to->outer);
@@ -159,26 +162,27 @@ static int add_samples(const struct evidence *ev, enum sample_kind kind, struct 
     return 0;
 }
 
+/* The line of a method with the most time; one that is known, if there is one. */
+static const struct busy_line *line_of(const struct busy *b, uint32_t method)
+{
+    const struct busy_line *v = b->lines.v, *line = NULL;
+    for (size_t i = 0; i < b->lines.n; i++) {
+        bool better = !line || (v[i].line >= 0 && (line->line < 0 || v[i].ns > line->ns));
+        if (v[i].method == method && better)
+            line = &v[i];
+    }
+    return line;
+}
+
 /* The method with the most time, and its line with the most. */
 static void say_busiest(struct rule_finding *f, const struct evidence *ev, const struct busy *b)
 {
-    const struct busy_line *v = b->lines.v, *most = NULL;
-    uint64_t most_ns = 0;
-    for (size_t i = 0; i < b->lines.n; i++) {
-        uint64_t ns = 0;
-        const struct busy_line *line = NULL;
-        for (size_t k = 0; k < b->lines.n; k++) {
-            if (v[k].method != v[i].method || !v[i].method)
-                continue;
-            ns += v[k].ns;
-            if (!line || (v[k].line >= 0 && (line->line < 0 || v[k].ns > line->ns)))
-                line = &v[k];
-        }
-        if (ns > most_ns && ns >= b->outer[v[i].method]) {
-            most_ns = ns;
-            most = line;
-        }
-    }
+    uint32_t method = 0;
+    for (uint32_t i = 1; i < ev->a->trace->n_methods; i++)
+        if (b->own[i] > b->own[method] && b->own[i] >= b->outer[i])
+            method = i;
+    const struct busy_line *most = method ? line_of(b, method) : NULL;
+    uint64_t most_ns = b->own[method];
     if (!most || b->n < BUSY_LEAST || rule_permille(most_ns, b->ns) < BUSY_PERMILLE)
         return;
     rule_line(f, CARD_PLAIN);
@@ -191,14 +195,16 @@ static void say_busiest(struct rule_finding *f, const struct evidence *ev, const
 static void say_method(struct rule_finding *f, const struct evidence *ev)
 {
     const uint64_t *n = ev->a->samples.n;
-    struct busy b = {.outer = calloc(ev->a->trace->n_methods + 1, sizeof *b.outer)};
-    if (!b.outer)
+    size_t n_methods = ev->a->trace->n_methods + 1;
+    uint64_t *sums = calloc(2 * n_methods, sizeof *sums);
+    if (!sums)
         return;
+    struct busy b = {.own = sums, .outer = sums + n_methods};
     keyed_init(&b.lines, offsetof(struct busy_line, ns), sizeof(struct busy_line));
     if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), &b) == 0)
         say_busiest(f, ev, &b);
     keyed_fini(&b.lines);
-    free(b.outer);
+    free(sums);
 }
 
 /* --- which threads ------------------------------------------------------------------------------ */
