@@ -1262,25 +1262,30 @@ Test(servers, who_wants_the_lock_of_the_queue_of_tasks_is_not_still_blocked)
 }
 
 /* A thread that cannot enter for a moment is no hang. */
-static enum severity severity_of_blocked(uint64_t from)
+static enum severity severity_of_blocked(uint64_t from, uint64_t end)
 {
     lock_id out = of_class("Lshop/Log;");
     does_sleep(bob, 1000, 100000);
     ADD(&b, ann.v, ann, from, monitor_contended_enter, .lock = out, .owner = bob,
         .stack = builder_stack(&b, "shop.Log.write:3 shop.Load.run:5"));
-    run(4000000000);
+    run(end);
     cr_assert(says("still blocked"));
     return first_finding()->severity;
 }
 
 Test(servers, who_is_blocked_for_less_than_a_second_may_go_on)
 {
-    cr_assert_eq(severity_of_blocked(3800000000), SEVERITY_WARNING);
+    cr_assert_eq(severity_of_blocked(3800000000, 4000000000), SEVERITY_WARNING);
 }
 
 Test(servers, who_is_blocked_for_a_second_is_a_problem)
 {
-    cr_assert_eq(severity_of_blocked(2900000000), SEVERITY_PROBLEM);
+    cr_assert_eq(severity_of_blocked(2900000000, 4000000000), SEVERITY_PROBLEM);
+}
+
+Test(servers, who_is_blocked_for_half_of_a_short_recording_is_a_problem)
+{
+    cr_assert_eq(severity_of_blocked(200000000, 500000000), SEVERITY_PROBLEM);
 }
 
 Test(servers, who_wants_the_lock_of_a_select_is_not_still_blocked)
