@@ -9,11 +9,6 @@
 
 enum { LEFT_OUT, STOPPED, RUNNING };
 
-static bool is_carrier(const struct trace *t, const struct thread_stats *s)
-{
-    return strcmp(trace_thread(t, s->id)->group, "CarrierThreads") == 0;
-}
-
 static bool ever_waits(const struct timeline *tl, uint32_t thread)
 {
     const struct line *l = thread < tl->n_lines ? &tl->lines[thread] : NULL;
@@ -41,7 +36,7 @@ int alibi_init(struct alibi *a, const struct trace *t, const struct timeline *tl
         return -ENOMEM;
     for (uint32_t i = 1; i < threads->n; i++) {
         const struct thread_stats *s = &threads->v[i];
-        bool carrier = is_carrier(t, s);
+        bool carrier = thread_is_carrier(t, s);
         carriers |= carrier || s->is_virtual;
         bool lived = s->named || s->seen || s->called || s->has_started; /* else only an object */
         bool counts = s->id.v && lived && (bottle_counts(t, s) || ever_waits(tl, i));

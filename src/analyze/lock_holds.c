@@ -102,6 +102,17 @@ static void weigh_park(const struct witness *c)
         add(c, c->w->to, c->w->thread | OF_PARK, GOT_IT);
 }
 
+/* Whether a thread is parked on a condition then. */
+static bool awaits(const struct witness *c, uint32_t thread, uint64_t time)
+{
+    const struct line *l = &c->t->lines[thread];
+    uint32_t n = line_spans_until(l, time);
+    const struct span *s = n ? line_span(l, n - 1) : NULL;
+    const struct context *x = s ? timeline_context(c->t, s->context) : NULL;
+    return x && x->what == STATE_PARKED && span_end(c->t, s) >= time &&
+           lock_is_condition(c->a->trace, x->lock);
+}
+
 /* The owner that a waiter for a lock of the JDK saw may release it to a thread that waits on a condition of
  * it: no wait for the lock itself shows that.  But it wakes that thread in the code of the class that
  * waits here. */
@@ -116,7 +127,8 @@ static void add_release_by(const struct witness *c, uint32_t owner, stack_id wai
         const struct context *x = timeline_context(c->t, v->context);
         if (v->time > c->w->to)
             return;
-        if (x->what == EV_unpark && strcmp(sites_class(t, x->stack), class_) == 0) {
+        if (x->what == EV_unpark && x->other < c->t->n_lines && awaits(c, x->other, v->time) &&
+            strcmp(sites_class(t, x->stack), class_) == 0) {
             add(c, v->time, owner | OF_PARK, GAVE_BACK);
             return;
         }

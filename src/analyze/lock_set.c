@@ -105,6 +105,11 @@ static bool is_condition(const char *signature)
     return false;
 }
 
+bool lock_is_condition(const struct trace *t, lock_id lock)
+{
+    return is_condition(trace_class(t, trace_lock(t, lock)->class_)->signature);
+}
+
 /* The JDK class whose method waits by a condition; NULL: a class of the program, or unknown. */
 static const struct trace_class *waiting_class(const struct trace *t, stack_id stack)
 {

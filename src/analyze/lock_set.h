@@ -38,6 +38,9 @@ int lock_set_init(struct lock_set *l, const struct trace *t, struct arena *a, st
 /* Name the conditions by the stacks that wait for them.  -ENOMEM. */
 int lock_set_name_conditions(struct lock_set *l, const struct trace *t, const struct contexts *c);
 
+/* Whether it is a condition of a lock of the JDK. */
+bool lock_is_condition(const struct trace *t, lock_id lock);
+
 static inline uint32_t lock_set_group(const struct lock_set *l, lock_id id)
 {
     return l->group[id.v < l->n_objects ? id.v : 0];

@@ -89,3 +89,8 @@ uint64_t thread_life(const struct thread_stats *s)
 {
     return s->to - s->from;
 }
+
+bool thread_is_carrier(const struct trace *t, const struct thread_stats *s)
+{
+    return strcmp(trace_thread(t, s->id)->group, "CarrierThreads") == 0;
+}

@@ -67,4 +67,7 @@ void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t win
 
 uint64_t thread_life(const struct thread_stats *s);
 
+/* Whether a thread carries virtual threads. */
+bool thread_is_carrier(const struct trace *t, const struct thread_stats *s);
+
 #endif

@@ -293,8 +293,7 @@ static bool processors_may_be_short(const struct page *p)
 {
     uint64_t running = 0;
     for (size_t i = 0; i < p->r->n_pools; i++)
-        running +=
-            thread_is_carrier(p->r->a, p->r->pools[i].first) ? 0 : p->r->pools[i].ns[TIME_RUNNING];
+        running += thread_pool_runs(&p->r->pools[i], p->r->a);
     return thread_pools_lack_processors(p->r->a, running);
 }
 

@@ -15,7 +15,6 @@
 enum {
     CHAIN_PERMILLE = 600, /* of the time that it is had, its holders are at the next one */
     CHAIN_LINKS = 5,
-    ONE_PERMILLE = 700, /* of the time that it is had, one thread has it */
 };
 
 static bool is_link(const struct resource *r, const struct activity *x)
@@ -104,18 +103,14 @@ void resource_stand_behind(struct resource *root, struct resource *r, const stru
     r->behind_of = listed ? (uint32_t)(root - all->v) + 1 : BEHIND_OTHER;
 }
 
-static bool has_one_holder(const struct resource *r)
-{
-    return r->n_doing && 1000 * (r->holder_ns >> 10) >= ONE_PERMILLE * (r->held >> 10);
-}
-
 /* Whether the thread that empties a queue that is full gives the answers, too, and does the same for
  * both: what is put into the queue is a part of the way to the answer. */
 static bool is_of_queue(const struct resource *r, const struct resource *queue)
 {
     return r->kind == RESOURCE_ANSWERS && resource_is_full_queue(queue) && !r->behind_of &&
-           !queue->behind_of && r->holder == queue->holder && has_one_holder(r) &&
-           has_one_holder(queue) && r->doing->does == queue->doing->does && r->doing->at.method.v &&
+           !queue->behind_of && r->holder == queue->holder && r->n_doing && queue->n_doing &&
+           resource_has_one_holder(r) && resource_has_one_holder(queue) &&
+           r->doing->does == queue->doing->does && r->doing->at.method.v &&
            r->doing->at.method.v == queue->doing->at.method.v;
 }
 

@@ -221,8 +221,8 @@ static int by_release(const void *x, const void *y)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* When a thread's last wait was over in the code of the class that waits for the lock: on a condition of
- * it, say, which gives the lock back. */
+/* When a thread's last wait on a condition was over in the code of the class that waits for the lock: as
+ * long as it waits there, it does not have the lock. */
 static uint64_t back_in_class(const struct holder *h, uint32_t thread, uint64_t time)
 {
     const struct timeline *t = &h->a->timeline;
@@ -232,7 +232,7 @@ static uint64_t back_in_class(const struct holder *h, uint32_t thread, uint64_t 
     for (; i > least && *class_; i--) {
         const struct span *s = line_span(l, i - 1);
         const struct context *x = timeline_context(t, s->context);
-        if ((x->what == STATE_PARKED || x->what == STATE_WAITING) &&
+        if (x->what == STATE_PARKED && lock_is_condition(h->a->trace, x->lock) &&
             strcmp(sites_class(h->a->trace, x->stack), class_) == 0)
             return min_u64(span_end(t, s), time);
     }
@@ -541,8 +541,11 @@ static int find(struct holder *h)
         TRY(holder_find_things(h));
     if (h->r->kind == RESOURCE_POLLED)
         TRY(find_other_end(h));
-    if (h->r->kind == RESOURCE_DELAY && !resource_is_rate(h->r, h->a))
+    if (h->r->kind == RESOURCE_DELAY && !resource_is_rate(h->r, h->a)) {
+        TRY(resource_each_wait(h->r, h->a, holder_add_wanted, h));
+        holder_merge_wanted(h);
         TRY(holder_find_past(h));
+    }
     if (h->r->kind == RESOURCE_ANSWERS)
         TRY(holder_find_answers(h));
     if (h->r->timed_ns > h->r->given_ns)

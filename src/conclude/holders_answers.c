@@ -185,14 +185,8 @@ static void count_queued(struct holder *h)
     else
         holder_count_at_once(h);
     holder_merge_wanted(h);
-    const struct stretch *works = (const void *)h->wanted.p;
-    size_t n = h->wanted.len / sizeof *works;
     for (size_t i = 0; i < h->before.len / sizeof *v; i++) {
-        size_t k = 0;
-        uint64_t queued = 0;
-        BISECT(k, n, works[k].to <= v[i].from);
-        for (; k < n && works[k].from < v[i].to && h->steps++ <= STEPS_MAX; k++)
-            queued += min_u64(works[k].to, v[i].to) - max_u64(works[k].from, v[i].from);
+        uint64_t queued = holder_wanted_in(h, v[i]);
         h->r->queued_ns += queued;
         h->r->outside_ns += v[i].to - v[i].from - queued;
     }

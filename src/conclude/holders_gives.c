@@ -100,6 +100,26 @@ void holder_merge_wanted(struct holder *h)
     h->wanted.len = kept * sizeof *v;
 }
 
+uint64_t holder_wanted(const struct holder *h)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    uint64_t ns = 0;
+    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
+        ns += v[i].to - v[i].from;
+    return ns;
+}
+
+uint64_t holder_wanted_in(struct holder *h, struct stretch in)
+{
+    const struct stretch *v = (const void *)h->wanted.p;
+    size_t n = h->wanted.len / sizeof *v, i = 0;
+    uint64_t ns = 0;
+    BISECT(i, n, v[i].to <= in.from);
+    for (; i < n && v[i].from < in.to && h->steps++ <= STEPS_MAX; i++)
+        ns += min_u64(v[i].to, in.to) - max_u64(v[i].from, in.from);
+    return ns;
+}
+
 int holder_add_give(void *self, struct resource *r, const struct resource_wait *w)
 {
     struct holder *h = self;

@@ -117,6 +117,10 @@ struct give holder_first_give(const struct holder *h, const struct span *s);
 const struct span *holder_last_wait(const struct holder *h, uint32_t thread, uint64_t time);
 uint64_t holder_got_it(const struct holder *h, uint32_t thread, uint64_t time);
 
+/* ns of `wanted`, merged: all of them; those in a stretch, as far as STEPS_MAX allows. */
+uint64_t holder_wanted(const struct holder *h);
+uint64_t holder_wanted_in(struct holder *h, struct stretch in);
+
 /* From `edges`, which it sorts, how many are in use at once.  For how long more than `level` are, once
  * they are sorted. */
 void holder_count_at_once(struct holder *h);
@@ -125,7 +129,8 @@ uint64_t holder_time_above(const struct holder *h, uint32_t level);
 /* Who has the things of a pool, or the permits.  -ENOMEM. */
 int holder_find_things(struct holder *h);
 
-/* Who has what others sleep or poll for: r->past where the recording shows it.  -ENOMEM. */
+/* Who has what others sleep or poll for: r->past where the recording shows it.  `wanted` is merged.
+ * -ENOMEM. */
 int holder_find_past(struct holder *h);
 
 /* Who works on answers; of one wait, as a visit.  -ENOMEM. */

@@ -100,15 +100,9 @@ static void see_thread(struct past *p, uint32_t thread)
 static uint64_t wanted_in(const struct past *p)
 {
     const struct pass *v = (const void *)p->passes.p;
-    const struct stretch *w = (const void *)p->h->wanted.p;
-    size_t n = p->h->wanted.len / sizeof *w;
     uint64_t ns = 0;
-    for (size_t k = 0; k < p->passes.len / sizeof *v; k++) {
-        size_t i = 0;
-        BISECT(i, n, w[i].to <= v[k].from);
-        for (; i < n && w[i].from < v[k].to; i++)
-            ns += min_u64(v[k].to, w[i].to) - max_u64(v[k].from, w[i].from);
-    }
+    for (size_t k = 0; k < p->passes.len / sizeof *v; k++)
+        ns += holder_wanted_in(p->h, (struct stretch){v[k].from, v[k].to});
     return ns;
 }
 
@@ -146,21 +140,13 @@ static int take(struct past *p, uint32_t limit)
     return 0;
 }
 
-static void sum_wanted(struct holder *h)
-{
-    const struct stretch *v = (const void *)h->wanted.p;
-    h->r->wanted = 0;
-    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
-        h->r->wanted += v[i].to - v[i].from;
-}
-
 static int find_past(struct past *p)
 {
     struct holder *h = p->h;
     const struct trace *t = h->a->trace;
     const struct trace_stack *s = trace_stack(t, h->r->wait_stack);
     method_id outermost = program_outermost(&h->all->program, h->r->wait_stack).method;
-    sum_wanted(h);
+    h->r->wanted = holder_wanted(h);
     for (uint32_t i = 0, tried = 0; i < s->n_frames && tried < METHODS_TRIED; i++) {
         p->at = s->frames[i];
         if (p->at.bci >= 0 && program_code(&h->all->program, p->at.method) >= CODE_LIBRARY) {
@@ -184,8 +170,6 @@ static int find_past(struct past *p)
 
 int holder_find_past(struct holder *h)
 {
-    TRY(resource_each_wait(h->r, h->a, holder_add_wanted, h));
-    holder_merge_wanted(h);
     struct past p = {.h = h, .is = calloc(h->a->trace->n_stacks + 1, 1)};
     int rc = p.is ? find_past(&p) : -ENOMEM;
     free(p.is);

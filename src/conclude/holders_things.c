@@ -286,11 +286,7 @@ static int hold_things(struct holder *h)
  * were. */
 static void want_all(struct holder *h)
 {
-    const struct stretch *v = (const void *)h->wanted.p;
-    uint64_t ns = 0;
-    for (size_t i = 0; i < h->wanted.len / sizeof *v; i++)
-        ns += v[i].to - v[i].from;
-    h->r->wanted = ns * (h->r->all_known ? max_u32(h->r->at_once, 1) : 1);
+    h->r->wanted = holder_wanted(h) * (h->r->all_known ? max_u32(h->r->at_once, 1) : 1);
 }
 
 int holder_find_things(struct holder *h)

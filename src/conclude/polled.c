@@ -86,13 +86,12 @@ int polled_find_others(const struct resource *r, const struct resources *all,
     const char *signature = trace_method_class(t, r->take);
     size_t n = shared_length(signature, program_code(&all->program, r->take) == CODE_PROGRAM);
     char *near = n ? calloc(t->n_stacks + 1, 1) : NULL;
-    uint32_t *seen = calloc(2 * (a->timeline.n_lines + 1), sizeof *seen),
-             *works = seen + a->timeline.n_lines + 1;
-    if (!near || !seen) {
+    uint32_t *seen = near ? calloc(2 * a->timeline.n_lines + 1, sizeof *seen) : NULL;
+    if (!seen) {
         free(near);
-        free(seen);
         return n ? -ENOMEM : 0;
     }
+    uint32_t *works = seen + a->timeline.n_lines;
     for (uint32_t thread = 1; thread < a->timeline.n_lines; thread++)
         for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++) {
             const struct run *v = samples_of(&a->samples, kind, thread);

@@ -292,6 +292,9 @@ static inline bool resource_is_once(const struct resource *r)
            r->last - r->first <= 2 * r->max;
 }
 
+/* Whether one thread has it for most of the time that it is had: else it is one of many. */
+bool resource_has_one_holder(const struct resource *r);
+
 /* What the share of a resource's waits is in the time of those who wait, in thousandths. */
 unsigned resource_permille(const struct resource *r);
 

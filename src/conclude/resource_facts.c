@@ -294,6 +294,13 @@ bool resource_is_fair(const struct resource *r, const struct analysis *a)
     return strstr(a->locks.groups[r->group].signature, "$FairSync") != NULL;
 }
 
+bool resource_has_one_holder(const struct resource *r)
+{
+    enum { HOLDER_PERMILLE = 700 };
+    return r->n_holders == 1 ||
+           (r->held && (unsigned __int128)r->holder_ns * 1000 / r->held >= HOLDER_PERMILLE);
+}
+
 unsigned resource_permille(const struct resource *r)
 {
     uint64_t ns = r->ns + r->behind_ns;

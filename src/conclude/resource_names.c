@@ -354,7 +354,8 @@ const char *resource_role(const struct resource *r, const struct analysis *a)
         return is_initialisation(r, a) ? "class initialisation" : "class loading";
     if (resource_is_full_queue(r))
         return resource_is_pipe(r, a) ? "full pipe" : "full queue";
-    if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY || resource_is_of_entry(r, a))
+    if (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_DELAY || r->past ||
+        resource_is_of_entry(r, a))
         by_words = role_by_words(r, a);
     if (by_words)
         return by_words;
@@ -561,7 +562,8 @@ static void add_role(const struct resource *r, const struct analysis *a, const c
                  : has_named_giver(r, a) ? "of"
                                          : "to",
                  name);
-    else if ((r->kind == RESOURCE_DELAY || r->kind == RESOURCE_THINGS) && role_by_words(r, a))
+    else if ((r->kind == RESOURCE_DELAY || r->kind == RESOURCE_THINGS || r->past) &&
+             role_by_words(r, a))
         snprintf(out, n, "%s (%s)", name, resource_role(r, a));
     else if (name_is_method(r, a) && (r->kind == RESOURCE_LOCK || is_semaphore(r, a)))
         snprintf(out, n, "%s of %s", r->kind == RESOURCE_LOCK ? "lock" : "Semaphore", name);

@@ -26,7 +26,8 @@ enum {
     IO_LOOKS = 10,
     IO_THREADS = 64,        /* of one place that are listed */
     IO_PATH_PERMILLE = 300, /* of the critical path, at one peer */
-    IO_EDGES = 4000000,     /* of recorded calls that are looked at */
+    IO_EDGES = 4000000,     /* two for each recorded call */
+    SEEN_PART = 20,         /* less than this part of it is known by looks alone */
     IO_FULL_PERMILLE = 500, /* of the time with calls there are as many as there ever are */
 };
 
@@ -53,7 +54,7 @@ struct io_edge {
 struct finder {
     struct evidence *ev;
     struct keyed places; /* struct io_place */
-    struct buf edges;    /* struct io_edge []: of so many calls at most */
+    struct buf edges;    /* struct io_edge []; IO_EDGES at most */
     uint64_t *busy;      /* [n_lines] ns, of threads with places */
     bool serves;         /* the current thread reads requests of clients */
 };
@@ -291,7 +292,7 @@ static bool may_lack_processors(const struct evidence *ev, const struct resource
     for (uint32_t i = 1; i < a->timeline.n_lines && i < a->threads.n; i++) {
         uint64_t ns[THREAD_TIMES] = {0};
         thread_times(&ev->resources, a, i, ns);
-        running += thread_is_carrier(a, i) ? 0 : ns[TIME_RUNNING];
+        running += thread_is_carrier(a->trace, &a->threads.v[i]) ? 0 : ns[TIME_RUNNING];
     }
     return thread_pools_lack_processors(a, running);
 }
@@ -319,22 +320,27 @@ static int by_place_and_time(const void *x, const void *y)
     return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
 }
 
-/* How many are there at a time at most, and for how much of the time with any. */
+/* How many are there at a time at most, and for how much of the time with any, where fewer are than take
+ * part.  Waits that are known as sums, and calls that only looks have seen, could be beside the others. */
 static void count_at_once(const struct finder *f, const struct io_place *p, struct resource *r)
 {
     const struct io_edge *v = (const void *)f->edges.p;
     size_t n = f->edges.len / sizeof *v, i = 0;
     BISECT(i, n, v[i].method < p->method || (v[i].method == p->method && v[i].does < p->does));
-    uint64_t any = 0, full = 0;
-    int now = 0, most = 0;
+    uint64_t any = 0, full = 0, begun = 0;
+    unsigned now = 0, most = 0;
     for (; i + 1 < n && v[i].method == p->method && v[i].does == p->does; i++) {
-        now += v[i].change;
-        uint64_t ns = now > 0 ? v[i + 1].time - v[i].time : 0;
+        begun += v[i].change > 0;
+        now += (unsigned)v[i].change;
+        uint64_t ns = now ? v[i + 1].time - v[i].time : 0;
         full = now > most ? ns : now == most ? full + ns : full;
         most = now > most ? now : most;
         any += ns;
     }
-    r->at_once = (uint32_t)most;
+    bool all = n < IO_EDGES && begun == r->count && SEEN_PART * r->doing->by_samples <= r->ns;
+    if (!all || most >= r->n_threads || rule_permille(full, any) < IO_FULL_PERMILLE)
+        return;
+    r->at_once = most;
     r->full = rule_permille(full, any);
 }
 
@@ -386,10 +392,8 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     }
     if (r->one_pool)
         pool_find_none_free(ev, r);
-    if (f->edges.len / sizeof(struct io_edge) < IO_EDGES && r->doing->samples == 0)
+    if (!r->none_free)
         count_at_once(f, v, r);
-    r->full =
-        r->full >= IO_FULL_PERMILLE && r->at_once < r->n_threads && !r->none_free ? r->full : 0;
     say(ev, r);
 }
 

@@ -34,21 +34,36 @@ struct use {
     uint64_t ready, on; /* of the program's threads */
     uint64_t own;       /* on a processor, of the JVM's own */
     uint64_t processors;
+    bool polls; /* threads that poll have their own finding */
     bool turns; /* recorded; else `ready` is what is beyond the processors, `on` the rest */
 };
+
+/* Whether threads that poll have their own finding: they run for nothing, and more processors would only let
+ * them poll more often. */
+static bool are_polls(const struct evidence *ev)
+{
+    for (size_t i = 0; i < ev->resources.n; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        if (r->kind == RESOURCE_POLLED && r->held && resource_permille(r) >= POLLS_PERMILLE &&
+            rule_resource_is_told(ev, r))
+            return true;
+    }
+    return false;
+}
 
 static bool gather(const struct evidence *ev, struct use *u)
 {
     const struct analysis *a = ev->a;
     u->processors = strtoull(trace_info(a->trace, "cpus", "0"), NULL, 10);
     u->turns = processors_any(&a->processors);
+    u->polls = are_polls(ev);
     bool looked = a->samples.n[SAMPLE_LOOKS] || a->samples.n[SAMPLE_WALL];
     if (!(u->turns || (looked && u->processors)) ||
         thread_pools_make(&u->pools, &u->n, &ev->resources, ev->a) < 0)
         return false;
     for (size_t i = 0; i < u->n; i++) {
-        if (!u->turns && thread_is_carrier(a, u->pools[i].first))
-            u->pools[i].ns[TIME_RUNNING] = 0; /* those that they carry run */
+        if (!u->turns)
+            u->pools[i].ns[TIME_RUNNING] = thread_pool_runs(&u->pools[i], a);
         u->ready += u->pools[i].ns[TIME_READY];
         u->on += u->pools[i].ns[TIME_RUNNING];
     }
@@ -209,23 +224,10 @@ static void say_method(struct rule_finding *f, const struct evidence *ev)
 
 /* --- which threads ------------------------------------------------------------------------------ */
 
-/* Whether threads that poll have their own finding: they run for nothing, and more processors would only let
- * them poll more often. */
-static bool are_polls(const struct evidence *ev)
+static void say_try(struct rule_finding *f, const struct use *u, const char *text)
 {
-    for (size_t i = 0; i < ev->resources.n; i++) {
-        const struct resource *r = &ev->resources.v[i];
-        if (r->kind == RESOURCE_POLLED && r->held && resource_permille(r) >= POLLS_PERMILLE &&
-            rule_resource_is_told(ev, r))
-            return true;
-    }
-    return false;
-}
-
-static void say_try(struct rule_finding *f, const struct evidence *ev, const char *text)
-{
-    rule_line(f, are_polls(ev) ? CARD_PLAIN : CARD_TRY);
-    rule_say(f, "%s", are_polls(ev) ? "threads that poll use processors, too" : text);
+    rule_line(f, u->polls ? CARD_PLAIN : CARD_TRY);
+    rule_say(f, "%s", u->polls ? "threads that poll use processors, too" : text);
 }
 
 /* Without turns: who runs and who is ready is not known. */
@@ -234,7 +236,7 @@ static void say_busy_pools(struct rule_finding *f, const struct evidence *ev, st
     rule_say(f, "; running or ready:");
     rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, u->on + u->ready);
     say_method(f, ev);
-    say_try(f, ev, "more threads will not help: more processors, or less work");
+    say_try(f, u, "more threads will not help: more processors, or less work");
     rule_line(f, CARD_RERUN);
     rule_say(f, "with --time: who was on a processor, and who waited for one");
 }
@@ -264,7 +266,7 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
         rule_say(f, "most of that is the JVM's own work: compiling, as at a start, or collecting");
         return;
     }
-    say_try(f, ev,
+    say_try(f, u,
             kept ? "more threads will not help: let the program have the rest, or do less work"
                  : "more threads will not help: more processors, or less work");
 }
@@ -280,9 +282,9 @@ void rule_few_processors(struct evidence *ev)
         return;
     bool problem = part >= READY_PROBLEM_PERMILLE;
     struct rule_finding *f = rule_find(ev,
-                                       is_jvms(&u) || are_polls(ev) ? SEVERITY_INFO
-                                       : problem                    ? SEVERITY_PROBLEM
-                                                                    : SEVERITY_WARNING,
+                                       is_jvms(&u) || u.polls ? SEVERITY_INFO
+                                       : problem              ? SEVERITY_PROBLEM
+                                                              : SEVERITY_WARNING,
                                        u.ready);
     if (!f)
         return;

@@ -221,9 +221,9 @@ static void add_thread(struct thread_pool *p, const struct resources *all, const
         p->ns[t] += ns[t];
 }
 
-bool thread_is_carrier(const struct analysis *a, uint32_t thread)
+uint64_t thread_pool_runs(const struct thread_pool *p, const struct analysis *a)
 {
-    return strcmp(trace_thread(a->trace, a->threads.v[thread].id)->group, "CarrierThreads") == 0;
+    return thread_is_carrier(a->trace, &a->threads.v[p->first]) ? 0 : p->ns[TIME_RUNNING];
 }
 
 bool thread_pools_lack_processors(const struct analysis *a, uint64_t running)

@@ -62,8 +62,8 @@ uint64_t thread_still(const struct analysis *a, uint32_t thread, uint64_t *seen)
 /* Most blocked first, then by the time that was not idle. */
 int thread_times_by_harm(const uint64_t *x, uint64_t x_life, const uint64_t *y, uint64_t y_life);
 
-/* Whether a thread carries virtual threads, which count as running in its place. */
-bool thread_is_carrier(const struct analysis *a, uint32_t thread);
+/* ns for which a pool's threads run; 0 of carriers: the virtual threads that they carry do. */
+uint64_t thread_pool_runs(const struct thread_pool *p, const struct analysis *a);
 
 /* Whether threads that count as running may have waited for a processor, since as many did at a time
  * as there are processors, on average, and no turns on processors were recorded.  running: ns of all

@@ -17,17 +17,16 @@
 #include <string.h>
 
 enum {
-    HOLDER_PERMILLE = 700, /* a thread that holds for less is one of many */
-    WAIT_IN_LEAST = 10,    /* percent of the waits; a line with less is not where threads wait */
-    ALIKE = 100,           /* resources among which names are to differ */
-    DOING_MOST = 3,        /* nor more than this number of things, */
-    DOING_SAMPLES = 3,     /* nor what fewer samples say */
-    TRY_PERMILLE = 500,    /* of the holders' time: what they do is worth a change */
-    KNOWN_PERMILLE = 500,  /* of the time in which it is wanted: who has it is known for less, */
-    KNOWN_THINGS = 250,    /* of things: most were taken otherwise, or not given back */
-    TIMED_OUT_LEAST = 3,   /* waits that ended at their limit, */
-    TIMED_OUT_PART = 10,   /* and this part of all: they are worth a line */
-    KNOWN_LEAST = 50,      /* and the text says of how much; or too little to name a thread */
+    WAIT_IN_LEAST = 10,   /* percent of the waits; a line with less is not where threads wait */
+    ALIKE = 100,          /* resources among which names are to differ */
+    DOING_MOST = 3,       /* nor more than this number of things, */
+    DOING_SAMPLES = 3,    /* nor what fewer samples say */
+    TRY_PERMILLE = 500,   /* of the holders' time: what they do is worth a change */
+    KNOWN_PERMILLE = 500, /* of the time in which it is wanted: who has it is known for less, */
+    KNOWN_THINGS = 250,   /* of things: most were taken otherwise, or not given back */
+    TIMED_OUT_LEAST = 3,  /* waits that ended at their limit, */
+    TIMED_OUT_PART = 10,  /* and this part of all: they are worth a line */
+    KNOWN_LEAST = 50,     /* and the text says of how much; or too little to name a thread */
 };
 
 /* --- the title -------------------------------------------------------------------------------- */
@@ -299,11 +298,6 @@ static unsigned known_permille(const struct resource *r)
     return r->held < r->wanted ? rule_permille(r->held, r->wanted) : 1000;
 }
 
-static bool is_one_holder(const struct resource *r)
-{
-    return r->n_holders == 1 || rule_permille(r->holder_ns, r->held) >= HOLDER_PERMILLE;
-}
-
 void finding_holders(const struct resource *r, const struct analysis *a, char *out, size_t n)
 {
     char name[LABEL_MAX] = "";
@@ -316,7 +310,7 @@ void finding_holders(const struct resource *r, const struct analysis *a, char *o
     }
     if (!r->held || known_permille(r) < KNOWN_LEAST)
         return;
-    if (is_one_holder(r)) {
+    if (resource_has_one_holder(r)) {
         label_thread(&a->threads, a->trace, r->holder, name, sizeof name);
         snprintf(out, n, r->n_holders > 1 ? "%s (%u %%)" : "%s", name,
                  rule_permille(r->holder_ns, r->held) / 10);
@@ -407,7 +401,7 @@ static void say_next(struct rule_finding *f, const struct evidence *ev, const st
         resource_is_from_elsewhere(other) || other->doing->samples ||
         other->doing->does == DOES_UNKNOWN || rule_permille(x->ns, r->held) < SAYS_PERMILLE ||
         rule_permille(other->doing->ns, other->held) < SAYS_PERMILLE ||
-        !(is_one_holder(other) || other->one_pool))
+        !(resource_has_one_holder(other) || other->one_pool))
         return;
     finding_holders(other, ev->a, who, sizeof who);
     rule_line(f, CARD_MORE);
@@ -420,7 +414,7 @@ static void say_next(struct rule_finding *f, const struct evidence *ev, const st
 static void say_found(struct rule_finding *f, const struct evidence *ev)
 {
     const struct resource *r = f->resource;
-    if (!is_one_holder(r) || !r->n_doing || r->doing->does != DOES_UNKNOWN)
+    if (!resource_has_one_holder(r) || !r->n_doing || r->doing->does != DOES_UNKNOWN)
         return;
     const struct carried *found = threads_found(ev->a, r->holder);
     uint8_t now = threads_found_in(ev->a, r->holder, found);
@@ -476,7 +470,7 @@ static void say_holders(struct rule_finding *f, const struct evidence *ev)
     }
     if (known_permille(r) < KNOWN_PERMILLE)
         rule_say(f, "known for %u %% of the time: ", known_permille(r) / 10);
-    if (is_one_holder(r))
+    if (resource_has_one_holder(r))
         rule_add_thread(f, ev, r->holder);
     else if (r->one_pool && !r->mixed && resource_same_pool(ev->a, r->holder, r->threads[0]))
         snprintf(who, sizeof who, "%s threads of the same pool", human_count(r->n_holders).text);

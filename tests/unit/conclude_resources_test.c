@@ -609,15 +609,19 @@ Test(resources, of_a_lock_with_an_owner_for_a_moment_who_releases_it_had_it)
     released_by_cat(true);
 }
 
+#define CONDITION "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"
+
 /* ann waits for 90 ms for the lock of a queue, which bob had when she came.  After 5 ms bob releases it to
- * cat, who waits on its condition, or he wakes her for something else.  Then he reads. */
-static const struct resource *released_to_a_condition(bool releases)
+ * cat, who waits on its condition; or he wakes her for something else, elsewhere or in the same class.
+ * Then he reads. */
+enum wakes_cat { RELEASES, ELSEWHERE, NO_CONDITION };
+
+static const struct resource *released_to_a_condition(enum wakes_cat how)
 {
     lock_id queue = builder_lock(
                 &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;")),
             condition = builder_lock(
-                &b, builder_class(&b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$"
-                                      "ConditionObject;"));
+                &b, builder_class(&b, how == NO_CONDITION ? "Lshop/Ticket;" : CONDITION));
     stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                        "java.util.concurrent.locks.LockSupport.park:1 "
                                        "java.util.concurrent.locks.ReentrantLock.lock:2 "
@@ -634,7 +638,7 @@ static const struct resource *released_to_a_condition(bool releases)
         ADD(&b, cat.v, cat, from - 500000, park_enter, .lock = condition, .stack = awaits);
         ADD(&b, ann.v, ann, from, park_enter, .lock = queue, .stack = waits, .owner = bob);
         ADD(&b, bob.v, bob, from + 5000000, unpark, .target = cat,
-            .stack = releases ? unlocks : other_stack);
+            .stack = how == ELSEWHERE ? other_stack : unlocks);
         ADD(&b, cat.v, cat, from + 5001000, park_exit, .lock = condition);
         ADD(&b, bob.v, bob, from + 80000000, io, .what = IO_KIND_input, .stack = reads,
             .since = at(from + 6000000));
@@ -653,7 +657,7 @@ static const struct resource *released_to_a_condition(bool releases)
 
 Test(resources, who_releases_a_lock_to_a_condition_has_it_no_more)
 {
-    const struct resource *r = released_to_a_condition(true);
+    const struct resource *r = released_to_a_condition(RELEASES);
     cr_assert_lt(r->held, 10 * 11000000);
     for (size_t i = 0; i < r->n_doing; i++)
         cr_assert_neq(r->doing[i].does, DOES_INPUT);
@@ -661,19 +665,23 @@ Test(resources, who_releases_a_lock_to_a_condition_has_it_no_more)
 
 Test(resources, who_wakes_another_for_something_else_keeps_the_lock)
 {
-    const struct resource *r = released_to_a_condition(false);
+    const struct resource *r = released_to_a_condition(ELSEWHERE);
     cr_assert_gt(r->held, 10 * 85000000);
     cr_assert_eq(r->doing[0].does, DOES_INPUT);
 }
 
-/* Nobody sees an owner: who releases the lock had it, but not while it waited on a condition of it. */
-Test(resources, who_awaits_a_condition_has_no_lock)
+Test(resources, who_wakes_another_in_the_same_class_may_keep_the_lock)
+{
+    cr_assert_gt(released_to_a_condition(NO_CONDITION)->held, 10 * 85000000);
+}
+
+/* Nobody sees an owner: who releases the lock had it, but not while it waited on a condition of it; it may
+ * have had it while it waited for something else in the same class. */
+static uint64_t held_by_who_waits_on(const char *what)
 {
     lock_id queue = builder_lock(
                 &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;")),
-            condition = builder_lock(
-                &b, builder_class(&b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$"
-                                      "ConditionObject;"));
+            condition = builder_lock(&b, builder_class(&b, what));
     stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                        "java.util.concurrent.locks.ReentrantLock.lock:2 "
                                        "shop.Queue.offer:21 shop.Main.main:2"),
@@ -691,7 +699,17 @@ Test(resources, who_awaits_a_condition_has_no_lock)
     }
     run(1010000000);
     cr_assert_eq(all.v[0].kind, RESOURCE_LOCK);
-    cr_assert_eq(all.v[0].held, 10 * 10000000);
+    return all.v[0].held;
+}
+
+Test(resources, who_awaits_a_condition_has_no_lock)
+{
+    cr_assert_eq(held_by_who_waits_on(CONDITION), 10 * 10000000);
+}
+
+Test(resources, who_waits_for_something_else_may_have_the_lock)
+{
+    cr_assert_eq(held_by_who_waits_on("Lshop/Ticket;"), 10 * 90000000);
 }
 
 /* --- how much must be known ------------------------------------------------------------------- */
@@ -2033,6 +2051,43 @@ Test(resources, who_works_for_the_library_is_the_other_end)
     cr_assert_eq(all.v[0].n_holders, 1);
     cr_assert_eq(all.v[0].holder, bob.v);
     cr_assert_str_eq(labelled(finding_of("polling"), CARD_TRY), "make this work cheaper");
+}
+
+/* A lock of the program's own, for which threads park shortly again and again: who has it goes on. */
+Test(resources, who_goes_on_while_others_poll_has_the_lock)
+{
+    const thread_id who[] = {ann, bob, cat};
+    stack_id polls_in =
+                 builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
+                                   "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                                   "shop.Spin.lock:7 shop.Desk.place:21 org.web.Worker.run:9"),
+             reads = builder_stack(&b, READ_BY "shop.Pay.ask:5 shop.Desk.place:25 "
+                                               "org.web.Worker.run:9");
+    char name[256];
+    builder_info(&b, "sun.java.command", "shop.Main");
+    for (uint64_t round = 0; round < 12; round++)
+        for (uint64_t k = 0; k < 3; k++) {
+            uint64_t time = 1000000 + round * 6200000;
+            bool has = k == round % 3;
+            if (has)
+                ADD(&b, who[k].v, who[k], time + 6199999, io, .what = IO_KIND_input, .stack = reads,
+                    .since = at(time));
+            for (uint64_t i = 0; i < 100 && !has; i++) {
+                ADD(&b, who[k].v, who[k], time + i * 62000, park_enter, .stack = polls_in,
+                    .timeout_ns = 60000);
+                ADD(&b, who[k].v, who[k], time + i * 62000 + 60000, park_exit);
+            }
+        }
+    run(80000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_POLLED);
+    cr_assert(all.v[0].past);
+    resource_title(&all.v[0], a, name, sizeof name);
+    cr_assert_str_eq(name, "Spin.lock (lock, polled)");
+    const struct rule_finding *f = finding_of("polling");
+    cr_assert_not_null(f);
+    cr_assert(begins(labelled(f, CARD_HELD_BY), "3 threads, 1 at a time, 100 % of the time"), "%s",
+              f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY), "read before taking the lock, or after releasing it");
 }
 
 /* Three compute on one processor, while ann polls for half of her time, or hardly ever. */
@@ -5287,6 +5342,22 @@ Test(resources, one_reads_at_a_time)
 Test(resources, two_that_seldom_read_at_a_time_have_no_limit)
 {
     const struct rule_finding *f = reads_at_a_time(4, 2, 4);
+    cr_assert_not_null(f);
+    cr_assert_null(strstr(f->text, "at a time"), "%s", f->text);
+}
+
+/* Others may have read beside them, in calls that are not recorded. */
+Test(resources, where_looks_see_calls_that_are_not_recorded_no_limit_is_known)
+{
+    stack_id idle = builder_stack(&b, TASKS);
+    for (uint64_t i = 0; i < 20; i++) {
+        ADD(&b, dan.v, dan, 500000 + i * 20000000, park_enter, .stack = idle);
+        ADD(&b, dan.v, dan, 1000000 + i * 20000000, park_exit);
+        does_look(dan, 7000000 + i * 20000000, IN_PAY "org.web.Worker.run:9",
+                  SAMPLE_IDLE | SAMPLE_ASLEEP);
+    }
+    const struct rule_finding *f = reads_at_a_time(3, 1, 1);
+    cr_assert_not_null(strstr(f->text, "Pay.pay (input); 4 threads"), "%s", f->text);
     cr_assert_not_null(f);
     cr_assert_null(strstr(f->text, "at a time"), "%s", f->text);
 }
