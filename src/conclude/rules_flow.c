@@ -242,6 +242,7 @@ void rule_serial_phase(struct evidence *ev)
              rule_permille(g->level[1], g->elapsed) / 10, human_time(g->level[1]).text);
     rule_say_thread(f, ev, most);
     rule_say(f, " (%s alone)", human_time(g->v[most].alone).text);
+    rule_say_busiest(f, ev, most);
     rule_add_thread(f, ev, most);
 }
 

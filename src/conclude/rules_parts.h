@@ -114,6 +114,10 @@ void rule_say_resource_anew(struct rule_finding *f, const struct evidence *ev);
 size_t rule_say_pools(struct rule_finding *f, const struct evidence *ev, struct thread_pool *v,
                       size_t n, enum thread_time time, uint64_t whole);
 
+/* A line for the program's method in which a thread, or 0: all of them, runs the most, where samples
+ * show one; its stack. */
+void rule_say_busiest(struct rule_finding *f, const struct evidence *ev, uint32_t thread);
+
 /* " in Order.submit (Order.java:88)" behind a word; nothing when it is not known. */
 void rule_say_in(struct rule_finding *f, const struct evidence *ev, const char *word,
                  struct place at);

@@ -150,11 +150,13 @@ static void add_outer(const struct program *p, const struct sample *s, method_id
     }
 }
 
-/* What threads of the program executed, or waited to go on with. */
-static int add_samples(const struct evidence *ev, enum sample_kind kind, struct busy *to)
+/* What threads of the program executed, or waited to go on with; of: one of them, or 0. */
+static int add_samples(const struct evidence *ev, enum sample_kind kind, uint32_t of,
+                       struct busy *to)
 {
     const struct analysis *a = ev->a;
-    for (uint32_t thread = 1; thread < a->threads.n; thread++) {
+    uint32_t end = of ? of + 1 : (uint32_t)a->threads.n;
+    for (uint32_t thread = of ? of : 1; thread < end; thread++) {
         const struct run *r = samples_of(&a->samples, kind, thread);
         for (uint32_t i = 0; i < r->n && a->bottles.counted[thread]; i++) {
             const struct sample *s = sample_at(r, i);
@@ -190,7 +192,8 @@ static const struct busy_line *line_of(const struct busy *b, uint32_t method)
 }
 
 /* The method with the most time, and its line with the most. */
-static void say_busiest(struct rule_finding *f, const struct evidence *ev, const struct busy *b)
+static void say_busiest(struct rule_finding *f, const struct evidence *ev, const struct busy *b,
+                        const char *whose)
 {
     uint32_t method = 0;
     for (uint32_t i = 1; i < ev->a->trace->n_methods; i++)
@@ -201,13 +204,13 @@ static void say_busiest(struct rule_finding *f, const struct evidence *ev, const
     if (!most || b->n < BUSY_LEAST || rule_permille(most_ns, b->ns) < BUSY_PERMILLE)
         return;
     rule_line(f, CARD_PLAIN);
-    rule_say(f, "%u %% of that time in ", rule_permille(most_ns, b->ns) / 10);
+    rule_say(f, "%u %% of %s time in ", rule_permille(most_ns, b->ns) / 10, whose);
     rule_say_in(f, ev, "", (struct place){{most->method}, most->line, 0});
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, most->stack));
     rule_add_stack(f, most->stack);
 }
 
-static void say_method(struct rule_finding *f, const struct evidence *ev)
+void rule_say_busiest(struct rule_finding *f, const struct evidence *ev, uint32_t thread)
 {
     const uint64_t *n = ev->a->samples.n;
     size_t n_methods = ev->a->trace->n_methods + 1;
@@ -216,8 +219,8 @@ static void say_method(struct rule_finding *f, const struct evidence *ev)
         return;
     struct busy b = {.own = sums, .outer = sums + n_methods};
     keyed_init(&b.lines, offsetof(struct busy_line, ns), sizeof(struct busy_line));
-    if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), &b) == 0)
-        say_busiest(f, ev, &b);
+    if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), thread, &b) == 0)
+        say_busiest(f, ev, &b, thread ? "its running" : "that");
     keyed_fini(&b.lines);
     free(sums);
 }
@@ -235,7 +238,7 @@ static void say_busy_pools(struct rule_finding *f, const struct evidence *ev, st
 {
     rule_say(f, "; running or ready:");
     rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, u->on + u->ready);
-    say_method(f, ev);
+    rule_say_busiest(f, ev, 0);
     say_try(f, u, "more threads will not help: more processors, or less work");
     rule_line(f, CARD_RERUN);
     rule_say(f, "with --time: who was on a processor, and who waited for one");
@@ -255,7 +258,7 @@ static void say_use(struct rule_finding *f, const struct evidence *ev, struct us
     rule_say_pools(f, ev, u->pools, u->n, TIME_RUNNING, all);
     if (rule_permille(u->own, all) >= NAMED_PERMILLE)
         rule_say(f, ", the JVM's own threads %u %%", rule_permille(u->own, all) / 10);
-    say_method(f, ev);
+    rule_say_busiest(f, ev, 0);
     if (kept)
         rule_say(f,
                  "; the program had %.1f of the %" PRIu64

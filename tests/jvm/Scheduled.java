@@ -4,9 +4,9 @@
  * processor with it, one of them is ready while the other one runs), "sleeper" sleeps MILLIS in a native wait,
  * "reader" reads from a pipe that nobody writes to for MILLIS (in the kernel, in no wait that the JVM knows),
  * "switcher" and "partner" hand a token over 20000 times by park and unpark, "virtual" computes on a carrier.
- * Each but the virtual one prints, when it is done, what the kernel has counted for it between two times by
- * System.nanoTime, in ns:
- *     task NAME RAN READY TURNS BEGAN ENDED
+ * Each but the virtual one prints, when it is done, what the kernel has counted for it between two looks, in ns, and
+ * the times by System.nanoTime just inside of the two looks, and around them (to look takes long on a busy machine):
+ *     task NAME RAN READY TURNS BEGAN ENDED BEFORE AFTER
  * and at the end the time that the hypervisor took away, to a tick of 10 ms:
  *     stolen NS
  */
@@ -52,14 +52,17 @@ public class Scheduled {
             counters(); /* its classes are loaded from here on */
             go.await();
             Thread.sleep(1); /* of a thread that runs the counters have what was at its last tick or switch */
-            long[] before = counters();
+            long before = System.nanoTime();
+            long[] first = counters();
             long began = System.nanoTime();
             body.run();
             long ended = System.nanoTime();
             long[] c = counters();
+            long after = System.nanoTime();
             for (int i = 0; i < c.length; i++)
-                c[i] -= before[i];
-            System.out.println("task " + name + " " + c[0] + " " + c[1] + " " + c[2] + " " + began + " " + ended);
+                c[i] -= first[i];
+            System.out.println("task " + name + " " + c[0] + " " + c[1] + " " + c[2] + " " + began + " " + ended +
+                " " + before + " " + after);
         });
     }
 

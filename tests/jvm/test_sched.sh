@@ -17,8 +17,10 @@ perf_is_allowed() {
     skip "the kernel allows no perf events"
 }
 
-# Against the kernel's own counters (Scheduled.java's lines "task"), within that program's times. A switch takes the
-# processor some microseconds, which the kernel counts for the thread that comes, and a record is written at its end.
+# Against the kernel's own counters (Scheduled.java's lines "task"). Their two looks take time as well, more than a
+# millisecond on a busy machine: what the kernel says it ran is within the times around the looks, and what is recorded as
+# preempted inside of them is in the kernel's count. A switch takes the processor some microseconds, which the kernel counts
+# for the thread that comes, and a record is written at its end.
 # What a hypervisor takes away is in no counter of the thread.
 counted_alike() { # LINES
     local wrong
@@ -28,26 +30,29 @@ counted_alike() { # LINES
                 if (index($i, name "=") == 1)
                     return substr($i, length(name) + 2)
         }
-        function clip(name, a, b) { # ns between a and b, as far as they are in the thread'"'"'s time
-            a = a < from[name] ? from[name] : a
-            b = b > to[name] ? to[name] : b
+        function clip(a, b, lo, hi) { # ns between a and b, as far as they are between the others
+            a = a < lo ? lo : a
+            b = b > hi ? hi : b
             return b > a ? b - a : 0
         }
-        FNR == NR && $1 == "task" { ran[$2] = $3; ready[$2] = $4; n[$2] = $5; from[$2] = $6 - start; to[$2] = $7 - start }
+        FNR == NR && $1 == "task" {
+            ran[$2] = $3; ready[$2] = $4; n[$2] = $5
+            from[$2] = $6 - start; to[$2] = $7 - start; before[$2] = $8 - start; after[$2] = $9 - start
+        }
         FNR == NR && $1 == "stolen" { stolen = $2 }
         FNR == NR { next }
         $3 == "turn" && $2 in ran {
             since = key("since") * 1e9; now = $1 * 1e9
-            on[$2] += clip($2, since, now)
+            on[$2] += clip(since, now, before[$2], after[$2])
             if (left[$2])
-                off[$2] += clip($2, left[$2], since)
+                off[$2] += clip(left[$2], since, from[$2], to[$2])
             left[$2] = key("end") == 1 ? now : 0
             gaps += key("end") >= 4
         }
         END {
             for (t in ran) {
                 d = on[t] - ran[t]
-                may = ran[t] / 100 + n[t] * 8000 + 1000000 # a millisecond: to read the counters
+                may = ran[t] / 100 + n[t] * 8000 + 1000000
                 if (d < -may || d > may + stolen + 10000000)
                     print t " ran " ran[t] " ns in " n[t] " turns, and " on[t] " are recorded"
                 if (off[t] > ready[t] * 1.05 + n[t] * 8000 + 1000000)
@@ -157,12 +162,19 @@ test_report_divides_lives() {
         }
         END { if (NR < 10) print NR " threads" }' >wrong
     same "$(cat wrong)" ""
-    same "$(awk -F : '/^burner/ && $4 < $2 * 0.3' lives)" ""
+    # name, life, on a processor, ready, waits, io, stopped, off it, not known. While it waits for the start it is not ready.
+    same "$(awk -F : '/^burner/ && $4 < ($2 - $5) * 0.3' lives)" ""
     same "$(awk -F : '/^sleeper/ && $5 < 290e6' lives)" ""
-    same "$(awk -F : '/^reader/ && $6 + $8 < 290e6' lives)" ""
+    # from the open on, which returns for both, until the writer has slept: of that it may be ready before it reads
+    same "$(awk -F : '/^reader/ && ($4 + $6 + $8 < 290e6 || $6 + $8 < 50e6)' lives)" ""
     flames_are_the_reports
+    # beside other programs the 20,000 hand-overs take most of the time
+    local waits
+    waits=$(jq '[.threads[].ready_ns] | add' out)
+    waits=$((waits / ($(jq .bottle_graph.elapsed_ns out) / 1000)))
     run 0 "$ORCA" report "$TRACE"
-    has out "threads on average wait for a processor"
+    [ "$waits" -lt 550 ] || has out "threads on average wait for a processor"
+    [ "$waits" -gt 450 ] || lacks out "threads on average wait for a processor"
     has out "threads  on cpu  ready  blocked  waiting  idle  other"
     run 0 "$ORCA" report --threads "$TRACE"
     has out "Threads on processors"

@@ -1319,6 +1319,33 @@ static bool starts_alone(bool stopped)
     return has_finding("serial-phase");
 }
 
+/* One thread of several computes for most of the time, and is seen at it. */
+Test(servers, a_serial_phase_says_what_its_thread_does)
+{
+    for (int i = 1; i < THREADS_OF_WEB; i++)
+        does_park(web[i], 1000, 3000000000);
+    does_park(ann, 1000, 3000000000);
+    does_park(bob, 1000, 3000000000);
+    does_park(cat, 500000000, 3000000000);
+    does_park(dan, 500000000, 3000000000);
+    for (uint64_t ms = 5; ms < 3000; ms += 5) {
+        if (ms % 50 == 10)
+            does_look(web[0], ms * 1000000,
+                      ms % 500 == 10 ? "shop.Tax.add:9 shop.Desk.place:21 org.web.Worker.run:9"
+                                     : "shop.Price.sum:5 shop.Desk.place:20 org.web.Worker.run:9",
+                      0);
+        else if (ms < 490) /* what others do says nothing about it */
+            does_look(dan, ms * 1000000, "shop.Page.show:4 org.web.Worker.run:9", 0);
+    }
+    run(3000000000);
+    const struct rule_finding *f = finding_of("serial-phase");
+    cr_assert_not_null(f);
+    cr_expect_not_null(strstr(f->text, "mostly web-1 ("), "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "; 90 % of its running time in Price.sum (Price.java:5) "
+                                       "<- Desk.place (Desk.java:20)"),
+                       "%s", f->text);
+}
+
 Test(servers, the_main_threads_start_of_a_server_is_no_serial_phase)
 {
     cr_assert_not(starts_alone(true));
