@@ -171,7 +171,7 @@ test_report_divides_lives() {
     # beside other programs the 20,000 hand-overs take most of the time
     local waits
     waits=$(jq '[.threads[].ready_ns] | add' out)
-    waits=$((waits / ($(jq .bottle_graph.elapsed_ns out) / 1000)))
+    waits=$((waits / ($(jq .recording.to out) / 1000)))
     run 0 "$ORCA" report "$TRACE"
     [ "$waits" -lt 550 ] || has out "threads on average wait for a processor"
     [ "$waits" -gt 450 ] || lacks out "threads on average wait for a processor"
