@@ -219,7 +219,8 @@ void rule_say_busiest(struct rule_finding *f, const struct evidence *ev, uint32_
         return;
     struct busy b = {.own = sums, .outer = sums + n_methods};
     keyed_init(&b.lines, offsetof(struct busy_line, ns), sizeof(struct busy_line));
-    if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), thread, &b) == 0)
+    if (add_samples(ev, n[SAMPLE_CPU] ? SAMPLE_CPU : samples_wall(&ev->a->samples), thread, &b) ==
+        0)
         say_busiest(f, ev, &b, thread ? "its running" : "that");
     keyed_fini(&b.lines);
     free(sums);
