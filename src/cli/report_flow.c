@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/util.h"
 #include "cli/page_cells.h"
+#include "conclude/resource_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -263,21 +264,49 @@ static const char *const stuck_words[STATE_LIMIT] = {
     [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "reacquiring",
 };
 
+/* The frame in which code that is not the JDK's calls it: the first one that is shown of a long
+ * stack is the call. */
+static uint32_t call_of_jdk(const struct page *p, const struct trace_stack *s)
+{
+    const struct program *program = &p->r->a->resources->program;
+    uint32_t i = 0;
+    while (i < s->n_frames && program_code(program, s->frames[i].method) == CODE_JDK)
+        i++;
+    return i < s->n_frames && i ? i - 1 : 0;
+}
+
+static void print_left_out(const struct page *p, const char *fmt, uint32_t n)
+{
+    if (n)
+        fprintf(p->to, fmt, n, n == 1 ? "" : "s");
+}
+
 void page_stack(const struct page *p, stack_id stack, uint32_t most)
 {
     const struct trace *t = p->r->trace;
     const struct trace_stack *s = trace_stack(t, stack);
-    for (uint32_t i = 0; i < s->n_frames && i < most; i++) {
+    uint32_t from = s->n_frames > most ? call_of_jdk(p, s) : 0;
+    print_left_out(p, "       %" PRIu32 " frame%s of the JDK\n", from);
+    for (uint32_t i = from; i < s->n_frames && i - from < most; i++) {
         char text[PAGE_NAME];
         page_place(p, sites_frame(t, s, i), p->width - 10, text);
         fprintf(p->to, "       at %s\n", text);
     }
-    if (s->n_frames > most)
-        fprintf(p->to, "       and %" PRIu32 " more frame%s\n", s->n_frames - most,
-                s->n_frames - most == 1 ? "" : "s");
+    if (s->n_frames - from > most)
+        print_left_out(p, "       and %" PRIu32 " more frame%s\n", s->n_frames - from - most);
 }
 
-static void print_stuck(const struct page *p, const struct stuck_thread *s)
+/* A lock by the code around the wait, with its number, by which events can be found. */
+static void lock_at(const struct page *p, const struct field_sites *fields, struct lock_wait w,
+                    char *out)
+{
+    char name[2 * LABEL_MAX];
+    resource_lock_label(p->r->a, fields, w, true, name, sizeof name);
+    printable_text(name, p->utf8, out, PAGE_NAME);
+}
+
+static void print_stuck(const struct page *p, const struct field_sites *fields,
+                        const struct stuck_thread *s)
 {
     const struct analysis *a = p->r->a;
     char name[PAGE_NAME];
@@ -285,7 +314,7 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     page_thread(p, s->thread, name);
     buf_printf(&b, "%s: %s", name, stuck_words[s->state]);
     if (s->lock.v) {
-        page_lock(p, s->lock, name);
+        lock_at(p, fields, (struct lock_wait){s->lock, s->stack, false}, name);
         buf_printf(&b, " %s", name);
     }
     if (s->on) {
@@ -304,7 +333,8 @@ static void print_stuck(const struct page *p, const struct stuck_thread *s)
     }
 }
 
-static void print_deadlock(const struct page *p, const struct deadlock *d)
+static void print_deadlock(const struct page *p, const struct field_sites *fields,
+                           const struct deadlock *d)
 {
     const struct analysis *a = p->r->a;
     char text[PAGE_NAME];
@@ -314,14 +344,14 @@ static void print_deadlock(const struct page *p, const struct deadlock *d)
              human_time(d->formed - min_u64(d->formed, a->window.from)).text);
     page_heading(p, text);
     for (uint32_t i = 0; i < d->n_members; i++)
-        print_stuck(p, &d->members[i]);
+        print_stuck(p, fields, &d->members[i]);
     if (!d->n_behind)
         return;
     snprintf(text, sizeof text, "%s thread%s behind them:", human_count(d->n_behind).text,
              d->n_behind == 1 ? " waits" : "s wait");
     page_line(p, STYLE_PLAIN, text);
     for (uint32_t i = 0; i < report_rows(p->r, d->n_behind); i++)
-        print_stuck(p, &d->behind[i]);
+        print_stuck(p, fields, &d->behind[i]);
 }
 
 static void say_unknown_owners(const struct page *p, const struct deadlocks *d)
@@ -340,14 +370,17 @@ static void say_unknown_owners(const struct page *p, const struct deadlocks *d)
 void page_deadlocks(const struct page *p)
 {
     const struct deadlocks *d = &p->r->a->deadlocks;
+    struct field_sites fields;
+    (void)field_sites_init(&fields, &p->r->a->resources->program); /* else by class */
     for (size_t i = 0; i < d->n; i++)
-        print_deadlock(p, &d->v[i]);
+        print_deadlock(p, &fields, &d->v[i]);
     if (d->n_stuck) {
         page_list_heading(p, "Stuck: every thread of the program waits without a time limit",
                           d->n_stuck, "longest first");
         for (size_t i = 0; i < report_rows(p->r, d->n_stuck); i++)
-            print_stuck(p, &d->stuck[i]);
+            print_stuck(p, &fields, &d->stuck[i]);
     }
+    field_sites_fini(&fields);
     char none[128];
     snprintf(none, sizeof none, "No thread was deadlocked or stuck %s.", label_end(p->r->trace));
     if (!d->n && !d->n_stuck && !d->n_unknown)
@@ -377,13 +410,17 @@ static void print_order_stack(const struct page *p, const char *lock,
     page_stack(p, at->stack, STACK_SHOWN);
 }
 
-static void print_side(const struct page *p, const struct lock_order_side *s)
+static void print_side(const struct page *p, const struct field_sites *fields,
+                       const struct lock_order_finding *o, uint32_t i)
 {
+    const struct lock_order_side *s = &o->sides[i],
+                                 *before = &o->sides[(i + o->n_sides - 1) % o->n_sides];
     char held[PAGE_NAME], wanted[PAGE_NAME], name[PAGE_NAME];
     struct buf b = {0};
     page_thread(p, s->thread, name);
-    page_lock(p, s->held, held);
-    page_lock(p, s->wanted, wanted);
+    /* what this one holds the one before wants */
+    lock_at(p, fields, resource_order_wait(p->r->trace, s->held, before->wanted_at), held);
+    lock_at(p, fields, resource_order_wait(p->r->trace, s->wanted, s->wanted_at), wanted);
     buf_printf(&b, "%s takes %s while holding %s", name, wanted, held);
     page_wrapped(p, STYLE_PLAIN, "   ", buf_str(&b), 5);
     buf_fini(&b);
@@ -391,7 +428,8 @@ static void print_side(const struct page *p, const struct lock_order_side *s)
     print_order_stack(p, wanted, &s->wanted_at);
 }
 
-static void print_order(const struct page *p, const struct lock_order_finding *o)
+static void print_order(const struct page *p, const struct field_sites *fields,
+                        const struct lock_order_finding *o)
 {
     struct buf b = {0};
     buf_puts(&b, "Lock order inversion");
@@ -403,7 +441,7 @@ static void print_order(const struct page *p, const struct lock_order_finding *o
     page_heading(p, buf_str(&b));
     buf_fini(&b);
     for (uint32_t i = 0; i < o->n_sides; i++)
-        print_side(p, &o->sides[i]);
+        print_side(p, fields, o, i);
     if (o->reach == LOCK_ORDER_REORDERABLE)
         note(p, "The recorded locks, starts, joins and wake-ups do not keep the threads apart.");
     if (o->partial)
@@ -421,8 +459,11 @@ void page_orders(const struct page *p)
                      "the locks that threads wait for.");
         return;
     }
+    struct field_sites fields;
+    (void)field_sites_init(&fields, &p->r->a->resources->program); /* else by class */
     for (size_t i = 0; i < report_rows(p->r, all->n); i++)
-        print_order(p, &all->v[i]);
+        print_order(p, &fields, &all->v[i]);
+    field_sites_fini(&fields);
 }
 
 /* --- bottle graph ----------------------------------------------------------------------------- */

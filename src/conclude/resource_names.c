@@ -596,19 +596,45 @@ static void name_by_field(const char *field, const char *signature, char *out, s
         snprintf(out + strlen(out), n - strlen(out), " (%s)", simple);
 }
 
-void resource_lock_name(const struct analysis *a, lock_id lock, stack_id waits_at,
-                        const char *field, char *out, size_t n)
+/* A stack of a release may be in a synchronized method of another monitor. */
+struct lock_wait resource_order_wait(const struct trace *t, lock_id lock,
+                                     struct lock_order_place at)
 {
-    uint32_t group = lock_set_group(&a->locks, lock);
+    bool other = at.what == LOCK_ORDER_GIVEN_BACK && field_in_synchronized(t, at.stack);
+    bool none = other || at.what == LOCK_ORDER_OWNING;
+    return (struct lock_wait){lock, none ? (stack_id){0} : at.stack, false};
+}
+
+/* A park is for a lock, or for an object of the JDK that the program has in a field. */
+static void lock_name(const struct analysis *a, const struct field_sites *fields,
+                      struct lock_wait w, char *out, size_t n)
+{
+    uint32_t group = lock_set_group(&a->locks, w.lock);
     const char *signature = a->locks.groups[group].signature;
+    const char *field = w.called                             ? field_of_called(fields, w.at)
+                        : resource_class_of_entry(signature) ? NULL
+                                                             : field_of_lock(fields, w.at);
     const struct resource r = {
-        .kind = RESOURCE_LOCK, .lock = lock, .group = group, .wait_stack = waits_at};
+        .kind = RESOURCE_LOCK, .lock = w.lock, .group = group, .wait_stack = w.at};
     if (resource_is_of_classes(&r, a))
         snprintf(out, n, "%s", resource_role(&r, a));
     else if (field && (sites_is_jdk(signature) || *signature != 'L'))
         name_by_field(field, signature, out, n);
     else
         class_of_program(signature, out, n);
+}
+
+void resource_lock_label(const struct analysis *a, const struct field_sites *fields,
+                         struct lock_wait w, bool numbered, char *out, size_t n)
+{
+    char number[16];
+    lock_name(a, fields, w, out, n);
+    if (!numbered || lock_group_is_object(&a->locks.groups[lock_set_group(&a->locks, w.lock)]))
+        return;
+    size_t end = strlen(out);
+    bool open = end && out[end - 1] == ')';
+    label_lock_number(a->trace, w.lock, number, sizeof number);
+    snprintf(out + end - open, n - end + open, open ? ", object %s)" : " (object %s)", number);
 }
 
 bool resource_same_pool(const struct analysis *a, uint32_t x, uint32_t y)

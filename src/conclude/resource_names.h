@@ -4,7 +4,9 @@
 #ifndef ORCA_CONCLUDE_RESOURCE_NAMES_H
 #define ORCA_CONCLUDE_RESOURCE_NAMES_H
 
+#include "analyze/lock_order.h"
 #include "conclude/resource.h"
+#include "conclude/resource_field.h"
 
 /* "HikariPool-1", "shop.Stock", "IndexWriter.commitLock", "ConcurrentBag.borrow". */
 void resource_name(const struct resource *r, const struct analysis *a, char *out, size_t n);
@@ -25,11 +27,22 @@ void resource_key(const struct resource *r, const struct analysis *a, char *out,
  * False: it is not known. */
 bool resource_field(const struct resource *r, char *out, size_t n);
 
+/* A lock at a place where a thread waits for it; at 0: unknown. */
+struct lock_wait {
+    lock_id lock;
+    stack_id at;
+    bool called; /* a method of it is called there: what that locks inside is something else */
+};
+
+/* That of a place of a lock order; 0 where it does not name the lock. */
+struct lock_wait resource_order_wait(const struct trace *t, lock_id lock,
+                                     struct lock_order_place at);
+
 /* A lock that is no resource, or of which only one wait is looked at, by the same rules: by the
- * field that holds it (NULL: unknown), else by its class: "Ledger.accounts[] (ReentrantLock)",
- * "shop.Stock", "class initialisation". */
-void resource_lock_name(const struct analysis *a, lock_id lock, stack_id waits_at,
-                        const char *field, char *out, size_t n);
+ * field that holds it, else by its class: "Ledger.accounts[] (ReentrantLock)", "shop.Stock", "class
+ * initialisation".  numbered: with the number of its object, "shop.Stock (object 3)". */
+void resource_lock_label(const struct analysis *a, const struct field_sites *fields,
+                         struct lock_wait w, bool numbered, char *out, size_t n);
 
 /* "connection pool", "lock", "limit", ...: stable words. */
 const char *resource_role(const struct resource *r, const struct analysis *a);

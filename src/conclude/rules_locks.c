@@ -477,14 +477,6 @@ void rule_held_during_io(struct evidence *ev)
 
 /* --- inversion -------------------------------------------------------------------------------- */
 
-/* A stack of a release may be in a synchronized method of another monitor, so it does not name the
- * lock. */
-static stack_id names_the_lock(const struct trace *t, struct lock_order_place at)
-{
-    bool other = at.what == LOCK_ORDER_GIVEN_BACK && field_in_synchronized(t, at.stack);
-    return other || at.what == LOCK_ORDER_OWNING ? (stack_id){0} : at.stack;
-}
-
 /* Each side wants the lock that the next one holds, so the side before names the lock that this one
  * holds. */
 static void say_side(struct rule_finding *f, const struct evidence *ev,
@@ -493,8 +485,8 @@ static void say_side(struct rule_finding *f, const struct evidence *ev,
     struct lock_wait wanted[LOCK_ORDER_LONGEST];
     const struct lock_order_side *s = &o->sides[i];
     for (uint32_t k = 0; k < o->n_sides; k++)
-        wanted[k] = (struct lock_wait){o->sides[k].wanted,
-                                       names_the_lock(ev->a->trace, o->sides[k].wanted_at), false};
+        wanted[k] =
+            resource_order_wait(ev->a->trace, o->sides[k].wanted, o->sides[k].wanted_at);
     rule_say_thread(f, ev, s->thread);
     rule_say(f, " takes ");
     rule_say_lock_among(f, ev, wanted, o->n_sides, i);

@@ -17,7 +17,7 @@
 #define ORCA_CONCLUDE_RULES_PARTS_H
 
 #include "analyze/alloc_tables.h"
-#include "conclude/resource_field.h"
+#include "conclude/resource_names.h"
 #include "conclude/rules.h"
 #include "conclude/thread_pools.h"
 
@@ -132,11 +132,6 @@ void rule_say_lock(struct rule_finding *f, const struct evidence *ev, lock_id lo
                    stack_id waits_at);
 
 /* Several of them: those of one name have numbers, too. */
-struct lock_wait {
-    lock_id lock;
-    stack_id at;
-    bool called; /* a method of it is called there: what that locks inside is something else */
-};
 void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
                          const struct lock_wait *v, size_t n, size_t i);
 

@@ -1,6 +1,5 @@
 #include "analyze/labels.h"
 #include "base/util.h"
-#include "conclude/resource_names.h"
 #include "conclude/rules_parts.h"
 
 #include <stdarg.h>
@@ -98,35 +97,19 @@ void rule_say_class(struct rule_finding *f, const struct evidence *ev, uint32_t 
     rule_say(f, "%s", name);
 }
 
-/* A park is for a lock, or for an object of the JDK that the program has in a field. */
-static void lock_name(const struct evidence *ev, struct lock_wait w, char *out, size_t n)
-{
-    const struct lock_set *all = &ev->a->locks;
-    const char *signature = all->groups[lock_set_group(all, w.lock)].signature;
-    const char *field = w.called                             ? field_of_called(&ev->fields, w.at)
-                        : resource_class_of_entry(signature) ? NULL
-                                                             : field_of_lock(&ev->fields, w.at);
-    resource_lock_name(ev->a, w.lock, w.at, field, out, n);
-}
-
 void rule_say_lock_among(struct rule_finding *f, const struct evidence *ev,
                          const struct lock_wait *v, size_t n, size_t i)
 {
-    char name[LABEL_MAX], other[LABEL_MAX], number[16];
+    char name[2 * LABEL_MAX], other[2 * LABEL_MAX];
     bool alike = false;
-    lock_name(ev, v[i], name, sizeof name);
+    resource_lock_label(ev->a, &ev->fields, v[i], false, name, sizeof name);
     for (size_t k = 0; k < n && !alike && v[i].lock.v; k++) {
-        lock_name(ev, v[k], other, sizeof other);
+        resource_lock_label(ev->a, &ev->fields, v[k], false, other, sizeof other);
         alike = v[k].lock.v != v[i].lock.v && strcmp(name, other) == 0;
     }
-    size_t end = strlen(name);
-    bool open = alike && end && name[end - 1] == ')';
-    label_lock_number(ev->a->trace, v[i].lock, number, sizeof number);
     if (alike)
-        rule_say(f, open ? "%.*s, object %s)" : "%.*s (object %s)", (int)(end - open), name,
-                 number);
-    else
-        rule_say(f, "%s", name);
+        resource_lock_label(ev->a, &ev->fields, v[i], true, name, sizeof name);
+    rule_say(f, "%s", name);
 }
 
 /* A stack of a thread that waits for the lock; 0: none. */

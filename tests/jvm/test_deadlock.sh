@@ -43,6 +43,15 @@ reported() { # TRACE
 
 must_report() { # TRACE
     reported "$1" || fail "$1: $(jq -c .deadlocks json | head -c 2000)"
+    # for people, too, where the program waits, whatever the JDK does inside
+    "$ORCA" report --deadlocks "$1" >text 2>err
+    awk '/^   [0-9]+-[0-9]+: / { who = $1; wait = 1; next }
+        /^     the owner/ { wait = 0 }
+        wait && /^       at Circles/ { at[who] = 1 }
+        who { all[who] = 1 }
+        END { for (w in all) if (!(w in at)) print w }' text >wrong
+    same "$(cat wrong)" ""
+    lacks text 'NonfairSync'
     # the data about the threads are not a guess: they waited all the time
     same "$(jq '[.threads[] | select(.name | test("^[0-9]+-[0-9]+$")) | .held_up_ns > 100000000 and (.incomplete | not)] | all' json)" true
 }
