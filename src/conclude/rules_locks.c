@@ -485,8 +485,7 @@ static void say_side(struct rule_finding *f, const struct evidence *ev,
     struct lock_wait wanted[LOCK_ORDER_LONGEST];
     const struct lock_order_side *s = &o->sides[i];
     for (uint32_t k = 0; k < o->n_sides; k++)
-        wanted[k] =
-            resource_order_wait(ev->a->trace, o->sides[k].wanted, o->sides[k].wanted_at);
+        wanted[k] = resource_order_wait(ev->a->trace, o->sides[k].wanted, o->sides[k].wanted_at);
     rule_say_thread(f, ev, s->thread);
     rule_say(f, " takes ");
     rule_say_lock_among(f, ev, wanted, o->n_sides, i);
