@@ -32,12 +32,23 @@ static json_t *behind_json(const struct report *r, const struct rule_finding *f)
     return list;
 }
 
+/* null: not known, or none. */
+static void set_known(json_t *j, const char *key, uint64_t n)
+{
+    json_object_set_new(j, key, n ? json_integer((json_int_t)n) : json_null());
+}
+
 static json_t *resource_json(const struct report *r, const struct rule_finding *f)
 {
     json_t *j = json_object();
-    set_name(j, r, f->resource);
-    json_object_set_new(j, "at_once",
-                        f->resource->at_once ? json_integer(f->resource->at_once) : json_null());
+    const struct resource *of = f->resource;
+    set_name(j, r, of);
+    set_known(j, "at_once", of->at_once);
+    json_object_set_new(j, "at_once_share", of->full ? json_real(of->full / 1000.0) : json_null());
+    json_set_count(j, "queued_ns", of->queued_ns);
+    json_set_count(j, "due_ns", of->timed_ns + of->due_ns);
+    set_known(j, "pool_threads", of->n_pool);
+    json_set_count(j, "none_free_ns", of->none_free);
     json_object_set_new(j, "behind", behind_json(r, f));
     return j;
 }
@@ -55,6 +66,8 @@ static json_t *waiters_json(const struct report *r, const struct resource *x)
     json_set_count(j, "ns", x->ns);
     json_set_count(j, "max_ns", x->max);
     json_set_count(j, "base_ns", x->base);
+    json_set_count(j, "open", x->open);
+    json_set_count(j, "timed_out", x->timed_out);
     json_object_set_new(j, "at", json_place(r, x->wait_at));
     json_set_count(j, "at_ns", x->wait_at_ns);
     return j;

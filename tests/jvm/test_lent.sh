@@ -74,6 +74,7 @@ test_starved_pool() {
     same "$(first ".waiters.at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
     # who should run the tasks waits there, too, until its patience ends
     same "$(first '.holders[0] | "\(.does) \(.share > 0.5)"')" "answer true"
+    same "$(first '.waiters | .timed_out > 0 and .timed_out <= .count')" true
     same "$(first ".holders[0].at | $PLACE")" "Lent.nested:$(line 'waiter of starved')"
 }
 
