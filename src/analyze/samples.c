@@ -9,7 +9,7 @@
 
 _Static_assert(sizeof(struct sample) == 24, "ten million of them are kept");
 
-const char *const sample_kind_names[SAMPLE_KINDS] = {"cpu", "wall"};
+const char *const sample_kind_names[SAMPLE_LISTS] = {"cpu", "wall", "looks"};
 
 void samples_init(struct samples *s)
 {

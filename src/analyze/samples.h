@@ -9,7 +9,7 @@
 #include "analyze/selection.h"
 #include "format/event.h"
 
-/* Looks (SAMPLE_LOOK) are in no table of samples: they leave out who waits. */
+/* Looks (SAMPLE_LOOK) leave out who waits: they stand in for samples where there are none. */
 enum sample_kind {
     SAMPLE_CPU,
     SAMPLE_WALL,
@@ -18,8 +18,8 @@ enum sample_kind {
     SAMPLE_LISTS
 };
 
-/* "cpu", "wall" */
-extern const char *const sample_kind_names[SAMPLE_KINDS];
+/* "cpu", "wall", "looks" */
+extern const char *const sample_kind_names[SAMPLE_LISTS];
 
 struct sample {
     uint64_t time;   /* ns of CLOCK_MONOTONIC: when it was taken */

@@ -14,8 +14,9 @@
 
 enum { OWNER_METHODS = 3, LOCK_CLASS_WIDTH = 26, OWNER_PLACE_WIDTH = 50 };
 
-static const char *const titles[SAMPLE_KINDS] = {"Processor time, by method",
-                                                 "Time by method, running or not"};
+static const char *const titles[SAMPLE_LISTS] = {"Processor time, by method",
+                                                 "Time by method, running or not",
+                                                 "Time in no recorded wait, by method (looks)"};
 
 static bool is_whole_report(const struct page *p)
 {
@@ -82,8 +83,9 @@ static void print_threads(const struct page *p, unsigned kind)
                                                   {"samples", TABLE_RIGHT, false},
                                                   {"failed", TABLE_RIGHT, false},
                                                   {"thread", TABLE_LEFT, true}};
-    static const char *const by[SAMPLE_KINDS] = {"Processor time by thread",
-                                                 "Sampled time by thread"};
+    static const char *const by[SAMPLE_LISTS] = {"Processor time by thread",
+                                                 "Sampled time by thread",
+                                                 "Time in no recorded wait, by thread"};
     const struct hot *h = &p->r->hot[kind];
     struct table t;
     page_list_heading(p, by[kind], h->n_threads, "most time first");
@@ -140,9 +142,10 @@ static void print_owners(const struct page *p, unsigned kind)
         {"wanted", TABLE_RIGHT, false},  {"owner known", TABLE_RIGHT, false},
         {"sampled", TABLE_RIGHT, false}, {"self", TABLE_RIGHT, false},
         {"class", TABLE_LEFT, false},    {"what its owners executed", TABLE_LEFT, true}};
-    static const char *const what[SAMPLE_KINDS] = {
+    static const char *const what[SAMPLE_LISTS] = {
         "Processor time of owners while others wanted their locks",
-        "Time of owners while others wanted their locks"};
+        "Time of owners while others wanted their locks",
+        "Time of owners, in no recorded wait, while others wanted their locks"};
     const struct hot *h = &p->r->hot[kind];
     struct table t;
     size_t n = 0;
@@ -201,9 +204,9 @@ void page_hot(const struct page *p)
 {
     const struct report *r = p->r;
     bool any = false;
-    for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++) {
+    for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++) {
         bool is_there = r->hot[kind].sum.count > 0;
-        if (is_there && !(any && is_whole_report(p)))
+        if (is_there && !(any && (kind == SAMPLE_LOOKS || is_whole_report(p))))
             print_kind(p, kind);
         any |= is_there;
     }
@@ -211,7 +214,7 @@ void page_hot(const struct page *p)
         say_places(p);
     if (any)
         return;
-    if (samples_any(&r->a->samples))
+    if (samples_any(&r->a->samples) || r->a->samples.n[SAMPLE_LOOKS])
         page_nothing(p, "No sample in this part of the recording.");
     else
         say_why(p);

@@ -204,7 +204,7 @@ static int list_bottles(struct report *r)
 static int list_samples(struct report *r)
 {
     const struct selection *s = &r->a->stats.selection;
-    for (unsigned kind = 0; kind < SAMPLE_KINDS && r->sections & REPORT_HOT; kind++)
+    for (unsigned kind = 0; kind < SAMPLE_LISTS && r->sections & REPORT_HOT; kind++)
         TRY(hot_make(&r->hot[kind], r->a, (enum sample_kind)kind, s, r->group, &r->a->arena));
     return 0;
 }

@@ -75,7 +75,7 @@ struct report {
     size_t n_queues;
     uint32_t *bottles; /* indices into threads: those that ran, highest first */
     size_t n_bottles;
-    struct hot hot[SAMPLE_KINDS]; /* of samples */
+    struct hot hot[SAMPLE_LISTS]; /* of samples */
     bool live;                    /* of allocations: what is alive first */
     struct alloc_tables allocs;
     struct call_tables calls; /* of tracked methods */

@@ -100,7 +100,7 @@ static json_t *samples(const struct report *r, const struct hot *h)
 void json_put_samples(struct json_out *o)
 {
     json_t *j = json_object();
-    for (unsigned kind = 0; kind < SAMPLE_KINDS; kind++)
+    for (unsigned kind = 0; kind < SAMPLE_LISTS; kind++)
         json_object_set_new(j, sample_kind_names[kind], samples(o->r, &o->r->hot[kind]));
     json_key(o, "samples");
     json_out_value(o, j);
