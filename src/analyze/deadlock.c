@@ -170,6 +170,40 @@ static int add_behind(struct finder *f, struct deadlocks *out, struct arena *a)
     return 0;
 }
 
+/* Leaves out who only joins itself. */
+static void keep_real(struct deadlocks *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        const struct deadlock *d = &out->v[i];
+        if (d->n_members > 1 || d->n_behind || d->members->state != STATE_JOINING)
+            out->v[n++] = *d;
+    }
+    out->n = n;
+}
+
+static void note_locks(bool *of_lock, size_t n_locks, const struct stuck_thread *v, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i].lock.v < n_locks)
+            of_lock[v[i].lock.v] = true;
+}
+
+static int list_locks(struct deadlocks *out, size_t n_locks, struct arena *a)
+{
+    bool *of_lock = arena_alloc(a, n_locks * sizeof *of_lock);
+    if (!of_lock)
+        return -ENOMEM;
+    memset(of_lock, 0, n_locks * sizeof *of_lock);
+    for (size_t i = 0; i < out->n; i++) {
+        note_locks(of_lock, n_locks, out->v[i].members, out->v[i].n_members);
+        note_locks(of_lock, n_locks, out->v[i].behind, out->v[i].n_behind);
+    }
+    out->of_lock = of_lock;
+    out->n_locks = n_locks;
+    return 0;
+}
+
 /* --- when nobody can go on -------------------------------------------------------------------- */
 
 static int longest_first(const void *a, const void *b)
@@ -259,6 +293,9 @@ static int find(struct finder *f, struct deadlocks *out, uint64_t end, struct ar
             TRY(add(f, out, first, end, a));
     }
     TRY(add_behind(f, out, a));
+    keep_real(out);
+    if (out->n)
+        TRY(list_locks(out, f->t->n_locks, a));
     return find_stuck(f, out, end, a);
 }
 

@@ -8,7 +8,10 @@
  * to wait itself.  Before that one could have: to a thread that had to wait, which is known; to one
  * that took it without having to wait, which is not (with holds the release is known); or to the
  * waiting thread, which would have noticed within microseconds: so a circle younger than
- * DEADLOCK_SURE_NS is called likely. */
+ * DEADLOCK_SURE_NS is called likely.
+ *
+ * A thread that joins itself is in one only where others wait for it: many a server's main thread does
+ * so to stay. */
 #ifndef ORCA_ANALYZE_DEADLOCK_H
 #define ORCA_ANALYZE_DEADLOCK_H
 
@@ -47,6 +50,8 @@ struct deadlock {
 struct deadlocks {
     struct deadlock *v;
     size_t n;
+    const bool *of_lock; /* [n_locks]: whether the members, or who is behind them, wait for it */
+    size_t n_locks;
     /* When every thread of the program that lives is in an untimed wait that no thread has ended
      * yet: all of them, those of the deadlocks too, longest first.  No recorded thread can end
      * them. Not where a thread of the program lived to the end: a thread that calls System.exit or
@@ -59,6 +64,12 @@ struct deadlocks {
      * known: a deadlock that they are in is not found. */
     size_t n_unknown;
 };
+
+/* Whether a lock is what threads of a deadlock, or behind one, wait for. */
+static inline bool deadlocks_have(const struct deadlocks *d, lock_id lock)
+{
+    return lock.v && lock.v < d->n_locks && d->of_lock[lock.v];
+}
 
 /* Whether every thread waits, and has waited too long for this to be chance. */
 static inline bool deadlocks_stuck(const struct deadlocks *d, uint64_t end)

@@ -407,7 +407,7 @@ static int find(struct finder *f)
 static int decide(struct analysis *a)
 {
     struct resources *out = arena_alloc(&a->arena, sizeof *out);
-    struct finder f = {.a = a, .out = out, .stuck = a->deadlocks.n != 0};
+    struct finder f = {.a = a, .out = out};
     size_t n = (size_t)a->timeline.contexts.n + 1;
     if (!out)
         return -ENOMEM;

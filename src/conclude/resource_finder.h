@@ -83,7 +83,6 @@ struct finder {
     struct keyed found;      /* struct finder_found */
     struct map members;      /* 1 + index of a resource, thread -> 1 + ns */
     struct finder_member *now; /* [out->n]: while waits are added: of the thread that is at hand */
-    bool stuck;                /* threads wait in a circle: their open waits are no load */
 };
 
 /* How many waits each context has, of which pool, and what they are for.  -ENOMEM. */

@@ -117,7 +117,8 @@ bool wait_is_of_the_end(const struct analysis *a, const struct span *s)
 
 static bool counts(const struct finder *f, const struct context *x)
 {
-    return !(x->flags & INTERVAL_OPEN && f->stuck) && !is_for_the_end(f->a->trace, x);
+    return !(x->flags & INTERVAL_OPEN && deadlocks_have(&f->a->deadlocks, x->lock)) &&
+           !is_for_the_end(f->a->trace, x);
 }
 
 /* The pool of each thread, as a number above 0, if the pool has other threads.  -ENOMEM. */

@@ -113,7 +113,7 @@ int rule_find_blocked(struct evidence *ev)
         return -ENOMEM;
     memset(ev->blocked, 0, (n_slots(ev) + 1) * sizeof *ev->blocked);
     for (size_t i = 0; i < ev->a->decoded.open.len / sizeof *w; i++) {
-        if (ev->a->deadlocks.n || !is_at_lock(ev, &w[i])) /* a deadlock says it better */
+        if (deadlocks_have(&ev->a->deadlocks, w[i].lock) || !is_at_lock(ev, &w[i])) /* a deadlock says it better */
             continue;
         struct blocked *b = &ev->blocked[slot_of_open(ev, &w[i])];
         b->n++;
@@ -402,8 +402,8 @@ void rule_held_while_waiting(struct evidence *ev)
     for (size_t i = 0; v && i < n_slots(ev); i++) {
         size_t slot = nth_slot(ev, i);
         const struct held *h = &v[slot];
-        if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE && !a->deadlocks.n &&
-            !is_told(ev, h->lock, h->stack))
+        if (h->count && rule_permille(h->ns, ev->length) >= HELD_PERMILLE &&
+            !deadlocks_have(&a->deadlocks, h->lock) && !is_told(ev, h->lock, h->stack))
             tell_held(ev, slot, h);
     }
     free(v);

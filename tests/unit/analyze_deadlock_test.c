@@ -83,6 +83,18 @@ Test(deadlock, who_joins_itself)
     cr_assert_eq(found()->v[0].n_behind, 1);
 }
 
+/* As a server's main thread does to stay. */
+Test(deadlock, who_only_joins_itself_is_none)
+{
+    ADD(&b, 1, ann, 100, join_enter, .target = ann);
+    blocks(bob, 200, lock, cat);
+    blocks(cat, 300, other_lock, bob);
+    analyzed_run(SECOND);
+    cr_assert_eq(found()->n, 1);
+    cr_assert_eq(found()->v[0].n_members, 2);
+    cr_assert(deadlocks_have(found(), lock) && deadlocks_have(found(), other_lock));
+}
+
 Test(deadlock, a_time_limit_ends_it)
 {
     blocks(ann, 100, lock, bob);
@@ -435,9 +447,18 @@ static void make_graph(struct graph *g, unsigned seed)
             wait_somehow(g, i, owner, locks);
 }
 
+static bool waits_for(const struct graph *g, uint32_t i, uint32_t on)
+{
+    return g->waits[i] && !g->timed[i] && g->on[i] == on;
+}
+
+/* Who joins itself, and for whom nobody waits, is in no deadlock. */
 static uint32_t next_in(const struct graph *g, uint32_t i)
 {
-    return g->waits[i] && !g->timed[i] ? g->on[i] : 0;
+    bool wanted = g->on[i] != i;
+    for (uint32_t k = 1; k <= THREADS && !wanted; k++)
+        wanted = k != i && waits_for(g, k, i);
+    return wanted && waits_for(g, i, g->on[i]) ? g->on[i] : 0;
 }
 
 /* Whether a thread comes back to itself; and whether it comes to any circle. */

@@ -1319,6 +1319,28 @@ static bool starts_alone(bool stopped)
     return has_finding("serial-phase");
 }
 
+/* Two threads are deadlocked; others wait for something else, which nobody gives back either. */
+Test(servers, a_lock_that_is_stuck_beside_a_deadlock)
+{
+    lock_id one = of_class("Lshop/One;"), two = of_class("Lshop/Two;"),
+            price = of_class("Lshop/Price;");
+    stack_id at = builder_stack(&b, "shop.Price.of:7 shop.Main.run:3"),
+             in = builder_stack(&b, "shop.One.add:5 shop.Main.run:3");
+    ADD(&b, ann.v, ann, 1000, monitor_contended_enter, .lock = one, .owner = bob, .stack = in);
+    ADD(&b, bob.v, bob, 2000, monitor_contended_enter, .lock = two, .owner = ann, .stack = in);
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        ADD(&b, web[i].v, web[i], 3000, monitor_contended_enter, .lock = price, .owner = cat,
+            .stack = at);
+    does_sleep(cat, 4000, 7000000000);
+    run(7000000000);
+    cr_assert(has_finding("deadlock"));
+    cr_expect(says("3 threads were still blocked"));
+    const struct rule_finding *f = finding_of("dominant-lock");
+    cr_assert_not_null(f);
+    cr_expect_not_null(strstr(f->text, "shop.Price; "), "%s", f->text);
+    cr_expect_not_null(strstr(f->text, "held by cat"), "%s", f->text);
+}
+
 /* One thread of several computes for most of the time, and is seen at it. */
 Test(servers, a_serial_phase_says_what_its_thread_does)
 {
