@@ -190,8 +190,10 @@ static bool is_workers(const struct program *p, stack_id stack)
 int program_make(struct program *p, const struct trace *t, struct arena *a)
 {
     struct roots r = {.n = 0};
-    *p = (struct program){t, arena_alloc(a, t->n_classes + 1), arena_alloc(a, t->n_stacks + 1),
-                          arena_alloc(a, t->n_stacks + 1)};
+    *p = (struct program){.trace = t,
+                          .of_class = arena_alloc(a, t->n_classes + 1),
+                          .workers = arena_alloc(a, t->n_stacks + 1),
+                          .for_work = arena_alloc(a, t->n_stacks + 1)};
     if (!p->of_class || !p->workers || !p->for_work)
         return -ENOMEM;
     static const char *const infos[] = {"sun.java.command", "main.class", "start.class"};
@@ -202,6 +204,7 @@ int program_make(struct program *p, const struct trace *t, struct arena *a)
     for (size_t i = 1; i < t->n_classes; i++) {
         const struct trace_class *c = trace_class(t, (class_id){(uint32_t)i});
         p->of_class[i] = (uint8_t)(c->id.v ? code_of(t, &r, c->signature) : CODE_JDK);
+        p->known |= p->of_class[i] == CODE_PROGRAM;
     }
     if (r.launched && !r.n)
         take_libraries(p);

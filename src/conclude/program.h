@@ -24,6 +24,7 @@ enum code {
 struct program {
     const struct trace *trace;
     uint8_t *of_class;         /* [n_classes]: enum code */
+    bool known;                /* some are the program's for certain */
     bool *workers;             /* [n_stacks]: program_is_workers */
     _Atomic uint8_t *for_work; /* [n_stacks]: program_waits_for_work: 0: not asked yet, 1: no */
 };

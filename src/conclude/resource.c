@@ -188,7 +188,7 @@ static int add_end(void *self, struct resource *r, const struct resource_wait *w
 /* Whether this is not a resource but work that threads hand off, or a signal.  Threads of a
  * library's pool that hand tasks to each other also give what they take.  But no code of the
  * program waits there: the threads wait at their task loops, or each for its own object. */
-static bool is_none(const struct resource *r)
+static bool is_none(const struct program *p, const struct resource *r)
 {
     if (r->kind == RESOURCE_POLLED)
         return r->count < POLLS_LEAST || 2 * r->polls < r->count ||
@@ -200,9 +200,12 @@ static bool is_none(const struct resource *r)
         return nobodys && 2 * r->loop_ns > r->ns;
     if (r->kind != RESOURCE_THINGS)
         return false;
-    bool work = nobodys && (2 * r->near_ns > r->ns || 2 * r->private > r->parts);
+    bool own = 2 * r->near_ns > r->ns || 2 * r->private > r->parts, work = nobodys && own;
+    /* permits that threads of an unknown library wait for at their loops tell them of work */
+    bool foreign = p->known && program_code(p, r->wait_at.method) < CODE_PROGRAM;
     if (r->permits)
-        return work || (nobodys && r->count < NOBODYS_EACH * (uint64_t)r->n_threads);
+        return r->endless || (foreign && own) ||
+               (nobodys && r->count < NOBODYS_EACH * (uint64_t)r->n_threads);
     return r->given < GIVEN_LEAST || 2 * r->back < r->given || work;
 }
 
@@ -239,9 +242,9 @@ static const uint8_t purposes[] = {[RESOURCE_LOCK] = PURPOSE_LOCK,
                                    [RESOURCE_POLLED] = PURPOSE_TIME,
                                    [RESOURCE_DELAY] = PURPOSE_TIME};
 
-static bool is_listed(const struct resource *r)
+static bool is_listed(const struct finder *f, const struct resource *r)
 {
-    return !is_none(r) && r->count;
+    return !is_none(&f->out->program, r) && r->count;
 }
 
 /* Input outside the calls of the program, and a wait in a select, are also for work. */
@@ -254,7 +257,7 @@ static void settle_purposes(struct finder *f)
             f->out->of_context[i] ? &f->out->v[f->out->of_context[i] - 1] : NULL;
         if (x->what != STATE_PARKED && x->what != STATE_WAITING)
             continue;
-        if (r && is_listed(r))
+        if (r && is_listed(f, r))
             of[i] = purposes[r->kind];
         else if ((r && (r->kind == RESOURCE_THINGS || r->kind == RESOURCE_ANSWERS)) ||
                  (of[i] == PURPOSE_IO && (!program_is_in(&f->out->program, x->stack) ||
@@ -283,7 +286,7 @@ static int put_in_order(struct finder *f)
     size_t n = 0;
     int rc = order && place && v ? 0 : -ENOMEM;
     for (size_t i = 0; i < o->n && rc == 0; i++)
-        if (is_listed(&o->v[i]))
+        if (is_listed(f, &o->v[i]))
             order[n++] = (uint32_t)i;
     if (rc == 0)
         qsort_r(order, n, sizeof *order, by_ns, o->v);
@@ -326,13 +329,20 @@ static int add_ends(struct finder *f)
     return rc;
 }
 
-/* Whether the one thread of a delay has never returned from it: it did nothing else from then on, and
- * lets time pass until somebody stops it, as a server's main thread does. */
+/* The main thread in one wait for a permit. */
+static bool is_mains(const struct analysis *a, const struct resource *r)
+{
+    return r->kind == RESOURCE_THINGS && r->permits && r->count == 1 &&
+           strcmp(trace_thread(a->trace, a->threads.v[r->threads[0]].id)->name, "main") == 0;
+}
+
+/* Whether the one thread of a delay, or the main thread at a semaphore, has never returned from it: it
+ * did nothing else from then on, and lets time pass until somebody stops it. */
 static bool is_endless(const struct finder *f, const struct resource *r)
 {
     const struct analysis *a = f->a;
     uint32_t thread = r->threads[0];
-    if (r->kind != RESOURCE_DELAY || r->n_threads != 1 || !r->open)
+    if ((r->kind != RESOURCE_DELAY && !is_mains(a, r)) || r->n_threads != 1 || !r->open)
         return false;
     const struct line *l = &a->timeline.lines[thread];
     const struct still_line *s = stills_of(&a->stills, thread);

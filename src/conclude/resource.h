@@ -122,7 +122,7 @@ struct resource {
     uint64_t polls;      /* polled: parks after which the thread looked, and parked again */
     uint64_t given,
         back;          /* waits that a thread ended; those ended by threads that wait here, too */
-    bool endless;      /* delays: its one thread never returned from it */
+    bool endless;      /* delays; of permits main: its one thread never returned from it */
     bool past;         /* polled, delays: threads at a later call have it, at_once of them */
     bool brought;      /* permits that nobody gives back who took one: others bring them */
     bool others_give;  /* things: who ends waits never waits there; and */

@@ -1319,6 +1319,55 @@ static bool starts_alone(bool stopped)
     return has_finding("serial-phase");
 }
 
+#define PERMITS "Ljava/util/concurrent/Semaphore$NonfairSync;"
+
+/* As it stays in a latch, or joins itself. */
+Test(servers, a_main_thread_that_stays_at_a_semaphore)
+{
+    thread_id first = builder_thread(&b, "main");
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        does_park(web[i], 1000, 7000000000);
+    ADD(&b, first.v, first, 500000000, park_enter, .lock = of_class(PERMITS),
+        .stack = builder_stack(&b, "java.util.concurrent.Semaphore.acquire:4 shop.Main.main:9"));
+    run(7000000000);
+    cr_assert_eq(all.n, 0);
+    cr_assert_null(first_finding());
+}
+
+/* Each thread of a library's pool has a semaphore of its own, at which its loop waits for jobs, with a
+ * limit or until there are any. */
+static bool is_limit(const char *loop)
+{
+    stack_id at = builder_stack(&b, loop);
+    does_look(ann, 500, "shop.Main.run:3", 0);
+    const uint64_t second = 100 * ROUND;
+    lock_id own[THREADS_OF_WEB];
+    for (int i = 0; i < THREADS_OF_WEB; i++)
+        own[i] = of_class(PERMITS);
+    for (int i = 0; i < THREADS_OF_WEB; i++) {
+        for (uint64_t k = 0; k < 2; k++) {
+            ADD(&b, web[i].v, web[i], k * second + 1000, park_enter, .lock = own[i], .stack = at,
+                .timeout_ns = second / 2);
+            ADD(&b, web[i].v, web[i], k * second + second / 2, park_exit, .lock = own[i]);
+        }
+        ADD(&b, web[i].v, web[i], 2 * second, park_enter, .lock = own[i], .stack = at);
+    }
+    run(7 * second);
+    return has_finding("exhausted-pool") || has_finding("contended-pool");
+}
+
+Test(servers, a_librarys_threads_each_at_a_semaphore_of_its_own)
+{
+    cr_assert_not(is_limit("java.util.concurrent.Semaphore.acquire:4 org.jobs.Queue.take:8 "
+                           "org.jobs.Worker.run:3"));
+}
+
+Test(servers, the_programs_threads_at_semaphores_of_their_own)
+{
+    cr_assert(is_limit("java.util.concurrent.Semaphore.acquire:4 shop.Queue.take:8 "
+                       "shop.Worker.run:3"));
+}
+
 /* Two threads are deadlocked; others wait for something else, which nobody gives back either. */
 Test(servers, a_lock_that_is_stuck_beside_a_deadlock)
 {
