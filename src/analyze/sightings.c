@@ -64,8 +64,11 @@ static void take(void *self, const struct sweep_item *v, size_t n)
     struct sighter *f = self;
     for (size_t i = 0; i < n && f->any; i++) {
         if (sweep_type(&v[i]) == SWEEP_BEGIN) {
-            f->now[v[i].thread] = sweep_index(&v[i]) + 1;
-            on_begin(f, line_span(&f->t->lines[v[i].thread], sweep_index(&v[i])));
+            const struct span *s = line_span(&f->t->lines[v[i].thread], sweep_index(&v[i]));
+            bool summed = span_is_summed(f->t, s); /* between its waits the thread ran */
+            f->now[v[i].thread] = summed ? 0 : sweep_index(&v[i]) + 1;
+            if (!summed)
+                on_begin(f, s);
         } else if (sweep_type(&v[i]) == SWEEP_END) {
             f->now[v[i].thread] = 0;
         }

@@ -733,6 +733,20 @@ Test(lock_order, stacks_of_owners_seen)
     cr_assert_eq(side_of(f, bob)->held_at.stack.v, at_c.v);
 }
 
+/* A sum is of several waits: between them ann ran, and may have taken A. */
+Test(lock_order, an_owner_seen_in_a_sum_of_waits)
+{
+    TELL(ann, 2 * MS, wait_sum, .kind = EV_monitor_contended_enter, .lock = B, .owner = bob,
+         .stack = at_b, .since = BUILDER_START + 1 * MS, .until = BUILDER_START + 2 * MS,
+         .count = 5, .total = 800000, .longest = 300000);
+    block(eve, A, ann, 1 * MS + 500000, 3 * MS);
+    block(bob, A, ann, 11 * MS, 12 * MS);
+    block(dan, B, bob, 11 * MS + 500000, 13 * MS);
+    run(20 * MS);
+    expect_silence();
+    cr_assert_eq(found.edges, 1);
+}
+
 Test(lock_order, two_locks_seen_in_one_wait)
 {
     block(ann, B, bob, 1 * MS, 2 * MS);
