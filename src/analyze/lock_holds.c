@@ -120,15 +120,14 @@ static void add_release_by(const struct witness *c, uint32_t owner, stack_id wai
 {
     const struct trace *t = c->a->trace;
     const struct line *l = owner && owner < c->t->n_lines ? &c->t->lines[owner] : NULL;
-    const char *class_ = sites_class(t, waits);
     for (uint32_t i = l ? line_acts_until(l, c->w->from) : 0, end = i + ACTS_OF_OWNER;
-         l && *class_ && i < l->acts.n && i < end; i++) {
+         l && i < l->acts.n && i < end; i++) {
         const struct act *v = line_act(l, i);
         const struct context *x = timeline_context(c->t, v->context);
         if (v->time > c->w->to)
             return;
         if (x->what == EV_unpark && x->other < c->t->n_lines && awaits(c, x->other, v->time) &&
-            strcmp(sites_class(t, x->stack), class_) == 0) {
+            sites_one_class(t, x->stack, waits)) {
             add(c, v->time, owner | OF_PARK, GAVE_BACK);
             return;
         }

@@ -77,6 +77,13 @@ const char *sites_class(const struct trace *t, stack_id stack)
     return site < s->n_frames ? trace_method_class(t, s->frames[site].method) : "";
 }
 
+bool sites_one_class(const struct trace *t, stack_id x, stack_id y)
+{
+    const char *a = sites_class(t, x), *b = sites_class(t, y);
+    size_t n = strcspn(a, "$;");
+    return n && n == strcspn(b, "$;") && memcmp(a, b, n) == 0;
+}
+
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app)
 {

@@ -46,6 +46,9 @@ void sites_name(const struct trace *t, stack_id stack, struct place *top, struct
 /* The class of the innermost frame that is not the machinery of waiting; "": unknown. */
 const char *sites_class(const struct trace *t, stack_id stack);
 
+/* Whether two stacks are in one class there, or in classes nested in it; false: unknown. */
+bool sites_one_class(const struct trace *t, stack_id x, stack_id y);
+
 /* As sites_name, of the frames from `first` on; unknown when there are none. */
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app);

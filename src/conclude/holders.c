@@ -227,13 +227,12 @@ static uint64_t back_in_class(const struct holder *h, uint32_t thread, uint64_t 
 {
     const struct timeline *t = &h->a->timeline;
     const struct line *l = &t->lines[thread];
-    const char *class_ = sites_class(h->a->trace, h->r->wait_stack);
     uint32_t i = line_spans_until(l, time), least = i - min_u32(i, LOOK_BACK);
-    for (; i > least && *class_; i--) {
+    for (; i > least; i--) {
         const struct span *s = line_span(l, i - 1);
         const struct context *x = timeline_context(t, s->context);
         if (x->what == STATE_PARKED && lock_is_condition(h->a->trace, x->lock) &&
-            strcmp(sites_class(h->a->trace, x->stack), class_) == 0)
+            sites_one_class(h->a->trace, x->stack, h->r->wait_stack))
             return min_u64(span_end(t, s), time);
     }
     return 0;

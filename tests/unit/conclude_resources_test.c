@@ -675,9 +675,11 @@ Test(resources, who_wakes_another_in_the_same_class_may_keep_the_lock)
     cr_assert_gt(released_to_a_condition(NO_CONDITION)->held, 10 * 85000000);
 }
 
+#define AWAITS "jdk.internal.misc.Unsafe.park:native "
+
 /* Nobody sees an owner: who releases the lock had it, but not while it waited on a condition of it; it may
  * have had it while it waited for something else in the same class. */
-static uint64_t held_by_who_waits_on(const char *what)
+static uint64_t held_by_who_waits_on(const char *what, const char *in)
 {
     lock_id queue = builder_lock(
                 &b, builder_class(&b, "Ljava/util/concurrent/locks/ReentrantLock$NonfairSync;")),
@@ -685,8 +687,7 @@ static uint64_t held_by_who_waits_on(const char *what)
     stack_id waits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
                                        "java.util.concurrent.locks.ReentrantLock.lock:2 "
                                        "shop.Queue.offer:21 shop.Main.main:2"),
-             awaits = builder_stack(&b, "jdk.internal.misc.Unsafe.park:native "
-                                        "shop.Queue.poll:30 shop.Main.main:2"),
+             awaits = builder_stack(&b, in),
              unlocks = builder_stack(&b, "java.util.concurrent.locks.ReentrantLock.unlock:2 "
                                          "shop.Queue.poll:33 shop.Main.main:2");
     for (uint64_t i = 0; i < 10; i++) {
@@ -704,12 +705,23 @@ static uint64_t held_by_who_waits_on(const char *what)
 
 Test(resources, who_awaits_a_condition_has_no_lock)
 {
-    cr_assert_eq(held_by_who_waits_on(CONDITION), 10 * 10000000);
+    cr_assert_eq(held_by_who_waits_on(CONDITION, AWAITS "shop.Queue.poll:30 shop.Main.main:2"),
+                 10 * 10000000);
+}
+
+/* A class around a lock may have its condition in another one. */
+Test(resources, who_awaits_a_condition_of_a_nested_class_has_no_lock)
+{
+    cr_assert_eq(held_by_who_waits_on(CONDITION, AWAITS "shop.Queue$Filled.poll:30 "
+                                                        "shop.Main.main:2"),
+                 10 * 10000000);
 }
 
 Test(resources, who_waits_for_something_else_may_have_the_lock)
 {
-    cr_assert_eq(held_by_who_waits_on("Lshop/Ticket;"), 10 * 90000000);
+    cr_assert_eq(held_by_who_waits_on("Lshop/Ticket;", AWAITS "shop.Queue.poll:30 "
+                                                              "shop.Main.main:2"),
+                 10 * 90000000);
 }
 
 /* --- how much must be known ------------------------------------------------------------------- */
