@@ -90,7 +90,8 @@ bool purpose_leaves_full(const struct trace *t, stack_id waits, stack_id wakes);
 bool purpose_puts(const struct trace *t, stack_id stack);
 bool purpose_takes(const struct trace *t, stack_id stack);
 
-/* Whether a stack is in a task of a pool of java.util.concurrent, or of a copy of it. */
+/* Whether a stack is in a task of a pool: of java.util.concurrent, or of a copy of it; or of another
+ * one, whose worker, by its name, runs code of somebody else. */
 bool purpose_is_in_task(const struct trace *t, stack_id stack);
 
 static inline enum purpose purpose_of_group(const struct lock_set *l, uint32_t group)

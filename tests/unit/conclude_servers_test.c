@@ -1191,6 +1191,21 @@ Test(servers, who_waits_in_a_task_until_the_server_is_stopped_waits_for_an_answe
         AWAITS "shop.Desk.place:30 java.util.concurrent.ThreadPoolExecutor.runWorker:9"));
 }
 
+/* A pool of a web server's own. */
+Test(servers, who_waits_in_a_task_of_an_unknown_pool_until_then_waits_for_an_answer)
+{
+    cr_assert(waits_for_an_answer_until(
+        510000000, AWAITS "shop.Desk.place:30 io.web.Route.call:3 "
+                          "org.threads.QueueExecutor$Body.run:9 java.lang.Thread.run:1"));
+}
+
+Test(servers, a_worker_that_waits_in_its_own_loop_until_then_waits_for_that)
+{
+    cr_assert_not(waits_for_an_answer_until(
+        510000000, AWAITS "org.threads.QueueExecutor.await:4 "
+                          "org.threads.QueueExecutor$Body.run:9 java.lang.Thread.run:1"));
+}
+
 /* The time after the stop is nobody's time, either. */
 Test(servers, what_was_waited_is_a_share_of_the_time_until_the_stop)
 {
