@@ -183,7 +183,8 @@ static bool is_serial(const struct resource *r)
 /* Slow limits by the minute. */
 static void say_rate(struct rule_finding *f, const struct resource *r)
 {
-    double each_second = (double)r->count * 1e9 / (double)max_u64(r->last - r->first, 1);
+    double passed = (double)(r->count - min_u64(r->open, r->count));
+    double each_second = passed * 1e9 / (double)max_u64(r->last - r->first, 1);
     bool slow = each_second < 1;
     rule_line(f, CARD_PLAIN);
     rule_say(f, "the limit lets %s waiting calls through each %s",

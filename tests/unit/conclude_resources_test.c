@@ -2258,9 +2258,16 @@ Test(resources, what_lets_time_pass_is_called_by_its_names)
 Test(resources, a_limit_of_less_than_one_call_a_second_is_told_by_the_minute)
 {
     builder_info(&b, "sun.java.command", "shop.Main");
-    polls("jdk.internal.misc.Unsafe.park:native java.util.concurrent.locks.LockSupport.parkNanos:1 "
-          "com.fast.flow.RateLimiter.acquire:7 shop.Desk.place:21 org.web.Worker.run:9",
-          4000000000, 500000);
+    const char *limit = "jdk.internal.misc.Unsafe.park:native "
+                        "java.util.concurrent.locks.LockSupport.parkNanos:1 "
+                        "com.fast.flow.RateLimiter.acquire:7 shop.Desk.place:21 "
+                        "org.web.Worker.run:9";
+    polls(limit, 4000000000, 500000);
+    /* These have not passed when the recording ends. */
+    for (uint32_t i = 0; i < 10; i++) {
+        thread_id who = builder_thread(&b, "late");
+        ADD(&b, who.v, who, 400000000000, park_enter, .stack = builder_stack(&b, limit));
+    }
     run(401000000000);
     const struct rule_finding *f = first_card();
     cr_assert_not_null(strstr(f->text, "the limit lets 15 waiting calls through each minute"), "%s",
