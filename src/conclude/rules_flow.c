@@ -12,8 +12,10 @@ enum {
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
     SERIAL_ONE_PERMILLE = 600,   /* most of it the same one, */
+    SERIAL_MUCH_PERMILLE = 600,  /* or, for a warning, of all of the time; */
     SERIAL_THREADS = 3,          /* number of threads at least, */
-    SERIAL_OTHERS_PERMILLE = 50, /* which do something */
+    SERIAL_OTHERS_PERMILLE = 50, /* which do something, or together twice as much */
+    SERIAL_GIVES = 20,           /* waits of others for work that it ended, half of that time */
     JOIN_LEAST = 3,              /* threads joined in one go */
     JOIN_PERMILLE = 250,         /* of their time waiting for the slowest alone */
     POOL_TASKS = 20,
@@ -217,16 +219,46 @@ static bool is_told_holder(const struct evidence *ev, uint32_t thread, uint64_t 
     return false;
 }
 
+/* The thread that ran alone the most, if it is one of several that do something; else 0. */
+static uint32_t runs_alone(const struct bottles *g)
+{
+    uint64_t running = 0;
+    uint32_t most = 0, each = 0, any = 0;
+    for (uint32_t i = 1; i < g->n; i++) {
+        most = g->v[i].alone > g->v[most].alone ? i : most;
+        each += rule_permille(g->v[i].running, g->elapsed) >= SERIAL_OTHERS_PERMILLE;
+        any += g->v[i].running != 0;
+        running += g->v[i].running;
+    }
+    bool together =
+        any >= SERIAL_THREADS &&
+        rule_permille(running - g->v[most].running, g->elapsed) >= 2 * SERIAL_OTHERS_PERMILLE;
+    return each >= SERIAL_THREADS || together ? most : 0;
+}
+
+/* Whether a thread gives the others what they do: it ended most of their waits for work. */
+static bool gives_work(const struct analysis *a, uint32_t thread)
+{
+    uint64_t ns = 0, by = 0, n = 0;
+    for (uint32_t i = 1; i < a->timeline.n_lines; i++) {
+        const struct line *l = &a->timeline.lines[i];
+        for (uint32_t k = 0; k < l->spans.n && i != thread; k++) {
+            const struct span *s = line_span(l, k);
+            if (!s->waker || !wait_is_for_work(a, s->context))
+                continue;
+            ns += span_len(&a->timeline, s);
+            by += s->waker == thread ? span_len(&a->timeline, s) : 0;
+            n += s->waker == thread;
+        }
+    }
+    return n >= SERIAL_GIVES && 2 * by >= ns;
+}
+
 void rule_serial_phase(struct evidence *ev)
 {
     const struct bottles *g = &ev->a->bottles;
-    uint32_t most = 0;
-    unsigned others = 0;
-    for (uint32_t i = 1; i < g->n; i++) {
-        most = g->v[i].alone > g->v[most].alone ? i : most;
-        others += rule_permille(g->v[i].running, g->elapsed) >= SERIAL_OTHERS_PERMILLE;
-    }
-    if (others < SERIAL_THREADS || rule_permille(g->level[1], g->elapsed) < SERIAL_PERMILLE ||
+    uint32_t most = runs_alone(g);
+    if (!most || rule_permille(g->level[1], g->elapsed) < SERIAL_PERMILLE ||
         rule_permille(g->v[most].alone, g->level[1]) < SERIAL_ONE_PERMILLE ||
         g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
@@ -234,8 +266,13 @@ void rule_serial_phase(struct evidence *ev)
     bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;
     if (is_main && ev->a->stop.thread)
         return;
-    struct rule_finding *f =
-        rule_find(ev, is_main ? SEVERITY_INFO : SEVERITY_WARNING, g->v[most].alone);
+    bool much = rule_permille(g->level[1], g->elapsed) >= SERIAL_MUCH_PERMILLE;
+    bool gives = much && !is_main && gives_work(ev->a, most);
+    struct rule_finding *f = rule_find(ev,
+                                       gives              ? SEVERITY_PROBLEM
+                                       : is_main || !much ? SEVERITY_INFO
+                                                          : SEVERITY_WARNING,
+                                       g->v[most].alone);
     if (!f)
         return;
     rule_say(f, "Exactly one thread ran for %u %% of the time (%s), mostly ",
@@ -244,6 +281,11 @@ void rule_serial_phase(struct evidence *ev)
     rule_say(f, " (%s alone)", human_time(g->v[most].alone).text);
     rule_say_busiest(f, ev, most);
     rule_add_thread(f, ev, most);
+    if (!gives)
+        return;
+    rule_say(f, "; the other threads get their work from it");
+    rule_line(f, CARD_TRY);
+    rule_say(f, "let more threads do this, or make it cheaper");
 }
 
 /* --- unbalanced-join -------------------------------------------------------------------------- */

@@ -1405,31 +1405,64 @@ Test(servers, a_lock_that_is_stuck_beside_a_deadlock)
     cr_expect_not_null(strstr(f->text, "held by cat"), "%s", f->text);
 }
 
-/* One thread of several computes for most of the time, and is seen at it. */
-Test(servers, a_serial_phase_says_what_its_thread_does)
+/* web-1 computes, and is seen at it; alone since then, for 3 s.  Three others wait for work: they get
+ * it from `giver` now and then, do nothing for long with it, and wait again. */
+static const struct rule_finding *computes_alone(uint64_t since, thread_id giver)
 {
+    const uint64_t end = 3000000000, each = 50000000;
+    stack_id idle = builder_stack(&b, "java.util.concurrent.ThreadPoolExecutor.getTask:1 "
+                                      "java.util.concurrent.ThreadPoolExecutor.runWorker:2"),
+             gives = builder_stack(&b, "shop.Price.sum:5 shop.Desk.place:20 org.web.Worker.run:9");
+    lock_id queue = of_class("Lshop/Queue;");
+    const thread_id others[] = {ann, bob, cat};
+    for (uint64_t from = since; from + each <= end; from += each)
+        for (int k = 0; k < 3; k++)
+            parks(others[k], giver, from + (uint64_t)k, from + each - 100000 + (uint64_t)k, queue,
+                  idle, gives);
     for (int i = 1; i < THREADS_OF_WEB; i++)
-        does_park(web[i], 1000, 3000000000);
-    does_park(ann, 1000, 3000000000);
-    does_park(bob, 1000, 3000000000);
-    does_park(cat, 500000000, 3000000000);
-    does_park(dan, 500000000, 3000000000);
+        does_park(web[i], 1000, end);
+    does_park(dan, since, end);
     for (uint64_t ms = 5; ms < 3000; ms += 5) {
         if (ms % 50 == 10)
             does_look(web[0], ms * 1000000,
                       ms % 500 == 10 ? "shop.Tax.add:9 shop.Desk.place:21 org.web.Worker.run:9"
                                      : "shop.Price.sum:5 shop.Desk.place:20 org.web.Worker.run:9",
                       0);
-        else if (ms < 490) /* what others do says nothing about it */
+        else if (ms * 1000000 < since) /* what others do says nothing about it */
             does_look(dan, ms * 1000000, "shop.Page.show:4 org.web.Worker.run:9", 0);
     }
-    run(3000000000);
-    const struct rule_finding *f = finding_of("serial-phase");
+    run(end);
+    return finding_of("serial-phase");
+}
+
+Test(servers, a_serial_phase_says_what_its_thread_does)
+{
+    const struct rule_finding *f =
+        computes_alone(500000000, builder_thread_flags(&b, "native", THREAD_NATIVE));
     cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_WARNING);
     cr_expect_not_null(strstr(f->text, "mostly web-1 ("), "%s", f->text);
     cr_expect_not_null(strstr(f->text, "; 90 % of its running time in Price.sum (Price.java:5) "
                                        "<- Desk.place (Desk.java:20)"),
                        "%s", f->text);
+    cr_expect_null(strstr(f->text, "get their work"), "%s", f->text);
+}
+
+Test(servers, who_runs_alone_and_gives_the_others_their_work_is_the_limit)
+{
+    const struct rule_finding *f = computes_alone(500000000, web[0]);
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_PROBLEM);
+    cr_expect_not_null(strstr(f->text, "; the other threads get their work from it; try: let more "
+                                       "threads do this"),
+                       "%s", f->text);
+}
+
+Test(servers, who_runs_alone_for_a_part_of_the_time_is_a_note)
+{
+    const struct rule_finding *f = computes_alone(1800000000, web[0]);
+    cr_assert_not_null(f);
+    cr_expect_eq(f->severity, SEVERITY_INFO);
 }
 
 Test(servers, the_main_threads_start_of_a_server_is_no_serial_phase)
