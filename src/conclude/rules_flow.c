@@ -9,6 +9,7 @@
 
 enum {
     SLEEP_PERMILLE = 100,  /* of the path */
+    SLEEP_LOOP = 3,        /* sleeps of main at one place, half of the time: it lets time pass */
     SERIAL_PERMILLE = 300, /* of the time with one thread running, */
     SERIAL_LEAST_NS = 500000000,
     SERIAL_ONE_PERMILLE = 600,   /* most of it the same one, */
@@ -166,6 +167,26 @@ void rule_stuck(struct evidence *ev)
 
 /* --- sleep-on-path ---------------------------------------------------------------------------- */
 
+static bool is_main(const struct analysis *a, uint32_t thread)
+{
+    return strcmp(trace_thread(a->trace, a->threads.v[thread].id)->name, "main") == 0;
+}
+
+/* Whether the sleeps are mostly the main thread's, in a loop, as until it is time to end. */
+static bool lets_time_pass(const struct analysis *a, const struct path_segment *longest, uint64_t all)
+{
+    const struct path *p = &a->path;
+    uint64_t ns = 0;
+    uint32_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].state == STATE_SLEEPING && p->v[i].thread == longest->thread &&
+            p->v[i].stack.v == longest->stack.v) {
+            ns += p->v[i].to - p->v[i].from;
+            n++;
+        }
+    return is_main(a, longest->thread) && n >= SLEEP_LOOP && 2 * ns >= all;
+}
+
 void rule_sleep_on_path(struct evidence *ev)
 {
     const struct path *p = &ev->a->path;
@@ -188,7 +209,8 @@ void rule_sleep_on_path(struct evidence *ev)
     if (rule_resource_says(ev, DOES_SLEEP, p->v[most].stack) ||
         rule_resource_is(ev, RESOURCE_DELAY, p->v[most].stack))
         return;
-    struct rule_finding *f = rule_find(ev, SEVERITY_WARNING, ns);
+    bool timer = lets_time_pass(ev->a, &p->v[most], ns);
+    struct rule_finding *f = rule_find(ev, timer ? SEVERITY_INFO : SEVERITY_WARNING, ns);
     if (!f)
         return;
     rule_say(f, "Thread.sleep is %u %% of the critical path (%s)",
@@ -263,14 +285,14 @@ void rule_serial_phase(struct evidence *ev)
         g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
     /* The main thread starts and ends the others; for a server, this phase is its start. */
-    bool is_main = strcmp(trace_thread(ev->a->trace, ev->a->threads.v[most].id)->name, "main") == 0;
-    if (is_main && ev->a->stop.thread)
+    bool mains = is_main(ev->a, most);
+    if (mains && ev->a->stop.thread)
         return;
     bool much = rule_permille(g->level[1], g->elapsed) >= SERIAL_MUCH_PERMILLE;
-    bool gives = much && !is_main && gives_work(ev->a, most);
+    bool gives = much && !mains && gives_work(ev->a, most);
     struct rule_finding *f = rule_find(ev,
                                        gives              ? SEVERITY_PROBLEM
-                                       : is_main || !much ? SEVERITY_INFO
+                                       : mains || !much ? SEVERITY_INFO
                                                           : SEVERITY_WARNING,
                                        g->v[most].alone);
     if (!f)

@@ -4869,6 +4869,19 @@ Test(resources, sleeps_again_and_again_are_on_the_path)
         does_sleep(ann, i * 10000000, i * 10000000 + 5000000);
     ann_ends_last(100000000);
     cr_assert_str_eq(rules_of(101000000), "sleep-on-path");
+    cr_assert_eq(finding_of("sleep-on-path")->severity, SEVERITY_WARNING);
+}
+
+/* As it prints figures each second, or looks whether all is done: it lets time pass. */
+Test(resources, sleeps_of_main_in_a_loop_are_a_note)
+{
+    thread_id first = builder_thread(&b, "main");
+    for (uint64_t i = 0; i < 10; i++)
+        does_sleep(first, i * 10000000, i * 10000000 + 5000000);
+    ann_ends_last(90000000);
+    ADD0(&b, first.v, first, 100000000, thread_end);
+    cr_assert_str_eq(rules_of(101000000), "sleep-on-path");
+    cr_assert_eq(finding_of("sleep-on-path")->severity, SEVERITY_INFO);
 }
 
 /* It is how long somebody wanted it to run. */
