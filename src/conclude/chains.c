@@ -7,10 +7,15 @@
  *     full queue    the thread that empties it waits for an answer; or it gives the answers for
  *                   which others wait, who stand behind the queue
  *
- * A thread that holds a lock while it waits for an answer could wait without it: not a chain. */
+ * A thread that holds a lock while it waits for an answer could wait without it: not a chain.
+ *
+ * A few locks of one class, such as those of sessions, for which threads wait at one line, and whose
+ * holders do the same, have one cause: the others stand behind the one with the most time. */
 #include "base/util.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
+
+#include <string.h>
 
 enum {
     CHAIN_PERMILLE = 600, /* of the time that it is had, its holders are at the next one */
@@ -114,6 +119,60 @@ static bool is_of_queue(const struct resource *r, const struct resource *queue)
            r->doing->at.method.v == queue->doing->at.method.v;
 }
 
+/* --- locks that are alike --------------------------------------------------------------------- */
+
+static bool same_place(struct place x, struct place y)
+{
+    return x.method.v == y.method.v && x.line == y.line;
+}
+
+static bool same_text(const char *x, const char *y)
+{
+    return x == y || (x && y && strcmp(x, y) == 0);
+}
+
+static bool are_alike(const struct resource *x, const struct resource *y, const struct analysis *a)
+{
+    return x->kind == RESOURCE_LOCK && y->kind == RESOURCE_LOCK && x->group == y->group &&
+           !x->behind_of && !y->behind_of && x->n_doing && y->n_doing && x->wait_at.method.v &&
+           same_place(x->wait_at, y->wait_at) && x->doing->does == y->doing->does &&
+           x->doing->at.method.v && same_place(x->doing->at, y->doing->at) &&
+           same_text(x->field, y->field) && !resource_is_of_classes(x, a);
+}
+
+/* The ids of a resource are its first threads. */
+static bool share_threads(const struct resource *x, const struct resource *y)
+{
+    for (uint32_t i = 0; i < x->n_threads && i < RESOURCE_IDS; i++)
+        for (uint32_t k = 0; k < y->n_threads && k < RESOURCE_IDS; k++)
+            if (x->threads[i] == y->threads[k])
+                return true;
+    return false;
+}
+
+static void join_alike(struct resource *root, struct resource *r, const struct resources *all)
+{
+    uint64_t base = max_u64(root->base, root->behind_base), of = max_u64(r->base, r->behind_base);
+    root->n_alike += r->lock.v ? 1 : max_u32(r->n_objects, 1);
+    root->alike_count += r->count;
+    root->alike_ns += r->ns;
+    root->behind_ns += r->ns + r->behind_ns;
+    root->behind_base = share_threads(root, r) ? max_u64(base, of) : base + of;
+    for (uint32_t i = 0; i < r->n_behind; i++)
+        name_behind(root, r->behind[i], all);
+    r->behind_of = (uint32_t)(root - all->v) + 1;
+}
+
+/* The one with the most time comes first. */
+static void find_alike(struct resources *all, const struct analysis *a)
+{
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t k = i + 1; k < all->n && all->v[i].kind == RESOURCE_LOCK && all->v[i].n_doing;
+             k++)
+            if (are_alike(&all->v[i], &all->v[k], a))
+                join_alike(&all->v[i], &all->v[k], all);
+}
+
 void resource_find_chains(struct resources *all, const struct analysis *a)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -126,4 +185,5 @@ void resource_find_chains(struct resources *all, const struct analysis *a)
              k++)
             if (is_of_queue(&all->v[i], &all->v[k]))
                 resource_stand_behind(&all->v[k], &all->v[i], all);
+    find_alike(all, a);
 }

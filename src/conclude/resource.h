@@ -192,6 +192,9 @@ struct resource {
                            BEHIND_OTHER: one that is in no list */
     uint32_t behind[RESOURCE_BEHIND], n_behind; /* 1 + index of those whose chains end here; */
     uint64_t behind_ns, behind_base;            /* what is waited for all of these */
+    uint32_t n_alike;     /* locks: more of its class, waited for and held in the same way, which */
+    uint64_t alike_count; /* stand behind it; the waits for them, */
+    uint64_t alike_ns;    /* and their time */
     unsigned full;      /* input, output: permille of the time in which at_once threads are there,
                            where that are less than all; 0: it is little */
     uint64_t none_free; /* ns in which no thread of its pool had nothing to do; */

@@ -173,7 +173,8 @@ static bool is_main(const struct analysis *a, uint32_t thread)
 }
 
 /* Whether the sleeps are mostly the main thread's, in a loop, as until it is time to end. */
-static bool lets_time_pass(const struct analysis *a, const struct path_segment *longest, uint64_t all)
+static bool lets_time_pass(const struct analysis *a, const struct path_segment *longest,
+                           uint64_t all)
 {
     const struct path *p = &a->path;
     uint64_t ns = 0;
@@ -291,9 +292,9 @@ void rule_serial_phase(struct evidence *ev)
     bool much = rule_permille(g->level[1], g->elapsed) >= SERIAL_MUCH_PERMILLE;
     bool gives = much && !mains && gives_work(ev->a, most);
     struct rule_finding *f = rule_find(ev,
-                                       gives              ? SEVERITY_PROBLEM
+                                       gives            ? SEVERITY_PROBLEM
                                        : mains || !much ? SEVERITY_INFO
-                                                          : SEVERITY_WARNING,
+                                                        : SEVERITY_WARNING,
                                        g->v[most].alone);
     if (!f)
         return;

@@ -113,7 +113,8 @@ int rule_find_blocked(struct evidence *ev)
         return -ENOMEM;
     memset(ev->blocked, 0, (n_slots(ev) + 1) * sizeof *ev->blocked);
     for (size_t i = 0; i < ev->a->decoded.open.len / sizeof *w; i++) {
-        if (deadlocks_have(&ev->a->deadlocks, w[i].lock) || !is_at_lock(ev, &w[i])) /* a deadlock says it better */
+        if (deadlocks_have(&ev->a->deadlocks, w[i].lock) ||
+            !is_at_lock(ev, &w[i])) /* a deadlock says it better */
             continue;
         struct blocked *b = &ev->blocked[slot_of_open(ev, &w[i])];
         b->n++;

@@ -131,8 +131,8 @@ static bool is_of(const struct resource *r, lock_id lock)
 static bool speaks_of(const struct evidence *ev, const struct resource *r, lock_id lock)
 {
     bool told = is_of(r, lock);
-    for (uint32_t i = 0; i < r->n_behind; i++)
-        told |= is_of(&ev->resources.v[r->behind[i] - 1], lock);
+    for (size_t i = 0; i < ev->resources.n && !told; i++)
+        told = root_of(ev, &ev->resources.v[i]) == r && is_of(&ev->resources.v[i], lock);
     return told;
 }
 

@@ -41,6 +41,10 @@ void finding_resource(const struct resources *all, const struct resource *r,
 {
     char number[16], other[2 * LABEL_MAX];
     resource_title(r, a, out, n);
+    if (r->n_alike) {
+        snprintf(out + strlen(out), n - strlen(out), " (%u objects)", r->n_alike + 1);
+        return;
+    }
     for (size_t i = 0; i < all->n && i < ALIKE && r->lock.v; i++) {
         if (&all->v[i] == r || all->v[i].group != r->group)
             continue;
@@ -256,6 +260,12 @@ static void say_waiters(struct rule_finding *f, const struct evidence *ev)
         rule_line(f, CARD_PLAIN);
         rule_say(f, "%s of %s waits timed out", human_count(r->timed_out).text,
                  human_count(r->count).text);
+    }
+    if (r->n_alike) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "that is at one of the objects, at the %s: %s waits, %s",
+                 r->n_alike == 1 ? "other one" : "others", human_count(r->alike_count).text,
+                 human_time(r->alike_ns).text);
     }
     if (r->of_loops) {
         rule_line(f, CARD_PLAIN);

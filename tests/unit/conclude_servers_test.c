@@ -1405,6 +1405,54 @@ Test(servers, a_lock_that_is_stuck_beside_a_deadlock)
     cr_expect_not_null(strstr(f->text, "held by cat"), "%s", f->text);
 }
 
+/* Three sessions, each with a monitor; their holders sleep at `line`, of the last one at `last`. */
+static void wait_for_sessions(const char *line, const char *last)
+{
+    stack_id takes = builder_stack(&b, "shop.Desk.serve:7 shop.Main.run:3");
+    for (int k = 0; k < 3; k++) {
+        lock_id session = of_class("Lweb/Session;");
+        stack_id sleeps = builder_stack(&b, k == 2 ? last : line);
+        for (int n = 0; n < 4; n++) {
+            uint64_t from = 1000000 + (uint64_t)(4 * k + n) * 100000000;
+            ADD(&b, bob.v, bob, from, sleep_enter, .timeout_ns = 5, .stack = sleeps);
+            for (int i = 0; i < THREADS_OF_WEB; i++)
+                ADD(&b, web[i].v, web[i], from + 1000, monitor_contended_enter, .lock = session,
+                    .owner = bob, .stack = takes);
+            ADD0(&b, bob.v, bob, from + 90000000 + (uint64_t)(k * 1000000), sleep_exit);
+            for (int i = 0; i < THREADS_OF_WEB; i++)
+                ADD(&b, web[i].v, web[i], from + 91000000 + (uint64_t)(k * 1000000),
+                    monitor_contended_entered, .lock = session);
+        }
+    }
+    run(1300000000);
+}
+
+Test(servers, locks_of_one_class_that_are_held_in_the_same_way_are_one_card)
+{
+    wait_for_sessions("shop.Feed.load:9 shop.Desk.serve:8 shop.Main.run:3",
+                      "shop.Feed.load:9 shop.Desk.serve:8 shop.Main.run:3");
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 1);
+    cr_expect_not_null(strstr(f->text, "web.Session (3 objects); "), "%s", f->text);
+    cr_expect_not_null(
+        strstr(f->text, "; that is at one of the objects, at the others: 24 waits, "), "%s",
+        f->text);
+    cr_expect_gt(resource_permille(f->resource), 800);
+}
+
+Test(servers, a_lock_that_is_held_for_something_else_has_its_own_card)
+{
+    wait_for_sessions("shop.Feed.load:9 shop.Desk.serve:8 shop.Main.run:3",
+                      "shop.Mail.send:4 shop.Desk.serve:8 shop.Main.run:3");
+    struct rule_finding *f;
+    size_t n;
+    cr_assert_eq(rules_apply(a, &f, &n, NULL, NULL), 0);
+    cr_assert_eq(n, 2);
+    cr_expect(says("web.Session (2 objects); "));
+}
+
 /* web-1 computes, and is seen at it; alone since then, for 3 s.  Three others wait for work: they get
  * it from `giver` now and then, do nothing for long with it, and wait again. */
 static const struct rule_finding *computes_alone(uint64_t since, thread_id giver)
