@@ -633,6 +633,8 @@ static bool is_server(const struct resource *r)
 {
     if (r->kind == RESOURCE_LOOP)
         return true;
+    if (rule_is_queue_for_answers(r))
+        return r->n_holders == 1;
     return r->kind == RESOURCE_IO && r->n_threads == 1 && (r->none_free || r->behind_ns);
 }
 
@@ -684,15 +686,17 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
     const struct activity *x = r->doing;
     bool queue = resource_is_full_queue(r);
     bool transaction = resource_is_of_transactions(r, ev->a);
-    bool taken =
-        (queue || transaction || r->kind != RESOURCE_THINGS || resource_is_taken(r, ev->a)) &&
-        !resource_is_loading(r, ev->a);
+    bool loading = resource_is_loading(r, ev->a);
+    bool taken = queue || transaction || loading || r->kind != RESOURCE_THINGS ||
+                 resource_is_taken(r, ev->a);
     if (!r->n_doing || known_permille(r) < KNOWN_LEAST || !taken ||
         (r->kind == RESOURCE_THINGS && known_permille(r) < KNOWN_THINGS) ||
         resource_is_of_jdk(r, ev->a) || resource_is_brief(r) || resource_is_of_classes(r, ev->a) ||
         (!x->at.method.v && !doings[x->does].nowhere) ||
         (x->samples && x->samples < DOING_SAMPLES) || rule_permille(x->ns, r->held) < TRY_PERMILLE)
         return NULL;
+    if (loading && !doings[x->does].nowhere)
+        return "load entries before they expire, and use the old ones until then";
     if (is_server(r))
         return doings[x->does].of_thread;
     if (is_another(r, ev, x))

@@ -1242,6 +1242,8 @@ Test(resources, who_loads_an_entry_has_it_for_all_that_wait)
     cr_assert_eq(all.v[0].doing[0].does, DOES_INPUT);
     cr_assert_gt(all.v[0].doing[0].ns, all.v[0].held * 9 / 10);
     cr_assert_eq(all.v[0].doing[0].at.line, 31);
+    cr_assert_str_eq(labelled(first_card(), CARD_TRY),
+                     "load entries before they expire, and use the old ones until then");
 }
 
 /* A library's own queue, by the name of its method. */
@@ -4658,9 +4660,10 @@ Test(resources, a_pool_with_an_idle_thread_is_not_busy)
 }
 
 /* Two threads of a pool answer eight, each four one after the other, and read or compute for it; a
- * third one may have nothing to do. */
-static const char *text_of_pool_that_answers(const char *frames, uint32_t flags, bool third)
+ * third one may have nothing to do, or there is only one. */
+static const char *text_of_pool_that_answers(const char *frames, uint32_t flags, uint32_t size)
 {
+    const uint64_t answering = size == 1 ? 1 : 2;
     const thread_id who[] = {ann,
                              bob,
                              cat,
@@ -4673,17 +4676,17 @@ static const char *text_of_pool_that_answers(const char *frames, uint32_t flags,
     stack_id idle = builder_stack(&b, TASKS);
     for (uint64_t round = 0; round < 5; round++) {
         uint64_t from = 1000000 + round * 130000000;
-        if (third)
+        if (size == 3)
             parks(builder_thread(&b, "exec-3"), builder_thread(&b, "ida"), from - 600000,
                   from + 120000000, (lock_id){0}, idle, other_stack);
         for (uint64_t i = 0; i < ARRAY_LEN(who); i++) {
-            if (i < 2)
+            if (i < answering)
                 parks(pool[i], who[i], from - 500000, from - 1000, (lock_id){0}, idle, other_stack);
-            gets(who[i], pool[i % 2], from, from + 30000000 * (i / 2 + 1),
+            gets(who[i], pool[i % answering], from, from + 30000000 * (i / 2 + 1),
                  GET "shop.Desk.place:30");
         }
         for (uint64_t k = 1; k < 24; k++)
-            for (int i = 0; i < 2; i++)
+            for (uint64_t i = 0; i < answering; i++)
                 does_look(pool[i], from + k * 5000000 + 100, frames, flags);
     }
     run(660000000);
@@ -4696,23 +4699,28 @@ static const char *text_of_pool_that_answers(const char *frames, uint32_t flags,
 
 Test(resources, more_threads_would_help_who_waits_for_a_pool_that_reads)
 {
-    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, false);
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, 2);
     cr_assert_not_null(strstr(text, MORE_THREADS), "%s", text);
     cr_assert_not_null(strstr(text, ": both threads busy for "), "%s", text);
     cr_assert_null(strstr(text, "at a time"), "%s", text);
 }
 
+Test(resources, others_could_make_the_call_of_a_pools_only_thread)
+{
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, 1);
+    cr_assert_not_null(strstr(text, "; try: let other threads make the call"), "%s", text);
+}
+
 Test(resources, a_pool_that_has_a_free_thread_is_not_busy)
 {
-    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, true);
+    const char *text = text_of_pool_that_answers(IN_CLIENT, SAMPLE_IDLE, 3);
     cr_assert_not_null(strstr(text, "requests queue for "), "%s", text);
     cr_assert_null(strstr(text, " busy for "), "%s", text);
 }
 
 Test(resources, more_threads_do_not_help_who_waits_for_a_pool_that_computes)
 {
-    const char *text =
-        text_of_pool_that_answers("shop.Desk.price:7 shop.Desk$Task.run:5", 0, false);
+    const char *text = text_of_pool_that_answers("shop.Desk.price:7 shop.Desk$Task.run:5", 0, 2);
     cr_assert_not_null(strstr(text, "requests queue for "), "%s", text);
     cr_assert_null(strstr(text, "try"), "%s", text);
 }
