@@ -4,8 +4,8 @@
  *     blocked on    the holder of a lock or a pool's item is blocked on another lock or pool
  *     an answer     the thread that should answer waits for an answer itself, or is blocked; the
  *                   threads that should answer take turns at a lock
- *     full queue    the thread that empties it waits for an answer; or it gives the answers for
- *                   which others wait, who stand behind the queue
+ *     full queue    the thread that empties it waits for an answer, of this program; or it gives
+ *                   the answers for which others wait, who stand behind the queue
  *
  * A thread that holds a lock while it waits for an answer could wait without it: not a chain.
  *
@@ -62,6 +62,8 @@ static const struct resource *next_of(const struct resources *all, const struct 
     if (!x || !r->held || r->remote || resource_is_of_own_pool(a, r) || resource_is_meeting(r))
         return NULL;
     const struct resource *next = &all->v[x->other - 1];
+    if (next->remote && resource_is_full_queue(r)) /* as when it reads the answer itself */
+        return NULL;
     return next != r && next->held &&
                    1000 * (ns_at(r, next, x->other, a) >> 10) >= CHAIN_PERMILLE * (r->held >> 10)
                ? next

@@ -51,6 +51,7 @@ const struct doing doings[DOES_LIMIT] = {
                      .of_things = "wait for the answer before taking one, or release it first",
                      .of_permits = MORE "wait for the answer without one",
                      .of_transaction = "wait for the answer outside of the transaction",
+                     .of_queue = "make the other end answer faster",
                      .of_thread = "let other threads wait for the answer"},
     [DOES_WAIT] = {.name = "waits", .words = "waiting"},
     [DOES_BLOCKED] = {.name = "blocked",

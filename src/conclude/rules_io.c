@@ -397,6 +397,21 @@ static void tell(struct finder *f, const struct io_place *v, size_t n)
     say(ev, r);
 }
 
+/* Whether the finding of a full queue says that who empties it waits for these answers. */
+static bool is_consumers(const struct evidence *ev, const struct resource *answers)
+{
+    const struct rule_finding *v = (const void *)ev->found.p;
+    for (size_t i = 0; i < ev->found.len / sizeof *v; i++) {
+        const struct resource *r = v[i].resource;
+        if (r && resource_is_full_queue(r) && r->n_doing && r->doing->other &&
+            &ev->resources.v[r->doing->other - 1] == answers &&
+            resource_same_pool(ev->a, r->holder, answers->threads[0]) &&
+            rule_permille(r->doing->ns, r->held) >= SAYS_PERMILLE)
+            return true;
+    }
+    return false;
+}
+
 /* Threads of a pool may wait for another server through a client that reads in threads of its own.
  * Where no thread of the pool is free, this counts as if they read the answer themselves. */
 static void tell_of_clients(struct finder *f, struct resource *answers)
@@ -406,6 +421,10 @@ static void tell_of_clients(struct finder *f, struct resource *answers)
         answers->mixed || answers->behind_of || !answers->wait_at.method.v ||
         answers->count <= answers->n_threads || !is_much(ev, answers))
         return;
+    if (is_consumers(ev, answers)) {
+        answers->behind_of = BEHIND_OTHER;
+        return;
+    }
     struct resource *r = new_resource(
         ev, &(struct activity){.does = DOES_INPUT,
                                .at = answers->wait_at,

@@ -3545,10 +3545,12 @@ Test(resources, permits_that_were_not_given_back)
     cr_assert_str_eq(labelled(f, CARD_TRY), "");
 }
 
-/* dan empties a queue, and waits for an answer of eve's each time: three wait for room. */
-Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
+/* dan empties a queue, and waits for an answer of eve's each time, who works for it, or passes on what
+ * she reads from another server: three wait for room. */
+static const struct rule_finding *empties_and_waits_for(bool another_server)
 {
-    thread_id eve = builder_thread(&b, "eve");
+    thread_id eve = builder_thread(&b, "eve"), fay = builder_thread(&b, "fay");
+    lock_id from = builder_lock(&b, builder_class(&b, "=10.0.0.7:9102"));
     const thread_id who[] = {ann, bob, cat};
     lock_id on = builder_lock(
         &b, builder_class(
@@ -3564,9 +3566,13 @@ Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
         uint64_t time = 1000000 + i * 10000000;
         for (uint64_t k = 0; k < 3; k++)
             ADD(&b, who[k].v, who[k], time + k, park_enter, .lock = on, .stack = put);
-        parks(eve, dan, time - 900000, time + 90000, (lock_id){0}, idle, other_stack);
-        ADD(&b, eve.v, eve, time + 8500000, io, .what = IO_KIND_input, .since = at(time + 100000),
-            .stack = reads);
+        parks(eve, another_server ? fay : dan, time - 900000,
+              another_server ? time + 8590000 : time + 90000, (lock_id){0}, idle, other_stack);
+        if (another_server)
+            ADD(&b, eve.v, eve, time + 8599000, io_read, .peer = from, .since = at(time + 8598000));
+        else
+            ADD(&b, eve.v, eve, time + 8500000, io, .what = IO_KIND_input,
+                .since = at(time + 100000), .stack = reads);
         gets(dan, eve, time + 95000, time + 8600000, GET "shop.Mail.send:30 shop.Mail.run:5");
         for (uint64_t k = 0; k < 3; k++) {
             ADD(&b, 40, dan, time + 9000000 + k, unpark, .target = who[k], .stack = take);
@@ -3574,7 +3580,26 @@ Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
         }
     }
     run(202000000);
-    const struct rule_finding *f = first_card();
+    return first_card();
+}
+
+/* As when he reads them himself. */
+Test(resources, who_empties_a_queue_and_waits_for_another_server_is_the_end)
+{
+    const struct rule_finding *f = empties_and_waits_for(true);
+    cr_assert_str_eq(resource_role(f->resource, a), "full queue");
+    cr_expect_not_null(
+        strstr(labelled(f, CARD_CONSUMER), "% of the time waiting for answers from 10.0.0.7:9102"),
+        "%s", f->text);
+    cr_expect_str_eq(labelled(f, CARD_TRY),
+                     "let more threads empty the queue, or make the other end answer faster");
+    cr_expect_null(finding_of("slow-answer"));
+    cr_expect_null(finding_of("waits-for-io"));
+}
+
+Test(resources, who_empties_a_queue_and_waits_for_an_answer_is_not_the_end)
+{
+    const struct rule_finding *f = empties_and_waits_for(false);
     cr_assert_eq(f->resource->kind, RESOURCE_IO);
     cr_assert_eq(f->resource->n_behind, 2);
     cr_assert_str_eq(resource_role(&all.v[f->resource->behind[0] - 1], a), "full queue");
