@@ -56,6 +56,33 @@ static stack_id stack_of(const struct holder *h, uint32_t context)
     return timeline_context(&h->a->timeline, context)->stack;
 }
 
+/* Whether a thread that has just got a thing leaves the lock around that: it unlocks in a method of the
+ * same class that has called the one that waited. */
+static bool is_of_take(const struct holder *h, stack_id takes, uint64_t from, const struct give *g)
+{
+    const struct trace *t = h->a->trace;
+    const struct trace_stack *s = trace_stack(t, takes);
+    method_id by = program_library(&h->all->program, g->stack).method,
+              waited = program_library(&h->all->program, takes).method;
+    if (g->time - from > ONE_GIVE_NS || !by.v || by.v == waited.v ||
+        trace_method(t, by)->class_.v != trace_method(t, waited)->class_.v)
+        return false;
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        if (s->frames[i].method.v == by.v)
+            return true;
+    return false;
+}
+
+/* The give that ends what a thread has got at `from`. */
+static const struct give *give_of(const struct holder *h, const struct resource_wait *w,
+                                  uint64_t from)
+{
+    const struct give *g = next_give(h, w->thread, from);
+    while (g && is_of_take(h, stack_of(h, w->span->context), from, g))
+        g = next_give(h, w->thread, g->time + 1);
+    return g;
+}
+
 /* The method in which a thread takes a thing and gives it back: the innermost one that both stacks
  * have in common. */
 static method_id taken_in(const struct trace *t, stack_id takes, stack_id gives)
@@ -129,7 +156,7 @@ static int take_thing(void *self, struct resource *r, const struct resource_wait
     if (w->again || !w->span->waker || w->open)
         return 0;
     h->taken += !h->by_idle;
-    const struct give *g = next_give(h, w->thread, from);
+    const struct give *g = give_of(h, w, from);
     method_id in = where_taken(h, w, g);
     if (!g)
         return 0;

@@ -3545,6 +3545,55 @@ Test(resources, permits_that_were_not_given_back)
     cr_assert_str_eq(labelled(f, CARD_TRY), "");
 }
 
+/* ann and bob have a thing in turn, over a read.  Who has got it unlocks, which wakes cat, for whom there is
+ * none yet: the thread has not given it back by that.  in: where it unlocks. */
+static const struct resource *unlocks_behind_its_wait(const char *in)
+{
+    lock_id on = builder_lock(
+        &b, builder_class(
+                &b, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject;"));
+    stack_id take = builder_stack(&b, PARKED "com.fast.pool.Bag.awaitAny:5 "
+                                             "com.fast.pool.Bag.checkOut:7 shop.Desk.place:21 "
+                                             "shop.Main.main:2"),
+             unlocks = builder_stack(&b, in),
+             give = builder_stack(&b, "com.fast.pool.Bag.checkIn:9 shop.Desk.place:25 "
+                                      "shop.Main.main:2"),
+             reads = builder_stack(&b, READ_BY "shop.Pay.pay:31 shop.Desk.place:22 "
+                                               "shop.Main.main:2");
+    builder_info(&b, "sun.java.command", "shop.Main");
+    ADD(&b, cat.v, cat, 500000, park_enter, .lock = on, .stack = take);
+    for (uint64_t i = 0; i < 20; i++) {
+        thread_id has = i % 2 ? bob : ann, next = i % 2 ? ann : bob;
+        uint64_t time = 1000000 + i * 10000000;
+        ADD(&b, next.v, next, time, park_enter, .lock = on, .stack = take);
+        ADD(&b, has.v, has, time + 8900000, io, .what = IO_KIND_input, .since = at(time + 100000),
+            .stack = reads);
+        ADD(&b, has.v, has, time + 9000000, unpark, .target = next, .stack = give);
+        ADD(&b, next.v, next, time + 9001000, park_exit, .lock = on);
+        ADD(&b, next.v, next, time + 9010000, unpark, .target = cat, .stack = unlocks);
+        ADD(&b, cat.v, cat, time + 9011000, park_exit, .lock = on);
+        ADD(&b, cat.v, cat, time + 9900000, park_enter, .lock = on, .stack = take);
+    }
+    run(202000000);
+    cr_assert_eq(all.v[0].kind, RESOURCE_THINGS);
+    return &all.v[0];
+}
+
+Test(resources, who_leaves_the_lock_around_a_take_has_what_it_took)
+{
+    const struct resource *r = unlocks_behind_its_wait("com.fast.pool.Bag.checkOut:8 "
+                                                       "shop.Desk.place:21 shop.Main.main:2");
+    cr_assert_gt(r->held, UINT64_C(170000000));
+    cr_assert_eq(r->doing[0].does, DOES_INPUT);
+}
+
+Test(resources, who_gives_a_thing_back_at_once_has_it_no_more)
+{
+    const struct resource *r = unlocks_behind_its_wait("com.fast.pool.Bag.checkIn:9 "
+                                                       "shop.Desk.place:24 shop.Main.main:2");
+    cr_assert_lt(r->held, UINT64_C(10000000));
+}
+
 /* dan empties a queue, and waits for an answer of eve's each time, who works for it, or passes on what
  * she reads from another server: three wait for room. */
 static const struct rule_finding *empties_and_waits_for(bool another_server)
