@@ -9,8 +9,9 @@
  *
  * A thread that holds a lock while it waits for an answer could wait without it: not a chain.
  *
- * A few locks of one class, such as those of sessions, for which threads wait at one line, and whose
- * holders do the same, have one cause: the others stand behind the one with the most time. */
+ * A few locks of one class, such as those of sessions, for which threads wait at one line for about as
+ * long, and whose holders do the same, have one cause: the others stand behind the one with the most
+ * time. */
 #include "base/util.h"
 #include "conclude/resource_names.h"
 #include "conclude/resource_parts.h"
@@ -20,6 +21,7 @@
 enum {
     CHAIN_PERMILLE = 600, /* of the time that it is had, its holders are at the next one */
     CHAIN_LINKS = 5,
+    ALIKE_PART = 4, /* of the longest, each has this part of the time or more */
 };
 
 static bool is_link(const struct resource *r, const struct activity *x)
@@ -133,13 +135,15 @@ static bool same_text(const char *x, const char *y)
     return x == y || (x && y && strcmp(x, y) == 0);
 }
 
+/* Of one that has nearly all of the time the object says more. */
 static bool are_alike(const struct resource *x, const struct resource *y, const struct analysis *a)
 {
     return x->kind == RESOURCE_LOCK && y->kind == RESOURCE_LOCK && x->group == y->group &&
-           !x->behind_of && !y->behind_of && x->n_doing && y->n_doing && x->wait_at.method.v &&
-           same_place(x->wait_at, y->wait_at) && x->doing->does == y->doing->does &&
-           x->doing->at.method.v && same_place(x->doing->at, y->doing->at) &&
-           same_text(x->field, y->field) && !resource_is_of_classes(x, a);
+           !x->behind_of && !y->behind_of && ALIKE_PART * y->ns >= x->ns && x->n_doing &&
+           y->n_doing && x->wait_at.method.v && same_place(x->wait_at, y->wait_at) &&
+           x->doing->does == y->doing->does && x->doing->at.method.v &&
+           same_place(x->doing->at, y->doing->at) && same_text(x->field, y->field) &&
+           !resource_is_of_classes(x, a);
 }
 
 /* The ids of a resource are its first threads. */

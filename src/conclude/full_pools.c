@@ -10,7 +10,8 @@
 
 enum {
     NONE_FREE_PERMILLE = 200, /* of the recording, in stretches of */
-    NONE_FREE_NS = 250000000, /* this long at least: the pool is full; */
+    NONE_FREE_NS = 250000000, /* this long at least, */
+    USE_PERMILLE = 400,       /* and of the time of use: the pool is full; */
     FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
 };
 
@@ -111,7 +112,8 @@ void pool_find_none_free(const struct evidence *ev, struct resource *r)
         from = free_ones ? from : until;
     }
     buf_fini(&idle);
-    if (rule_permille(longer, ev->length) >= NONE_FREE_PERMILLE)
+    if (rule_permille(longer, ev->length) >= NONE_FREE_PERMILLE &&
+        rule_permille(longer, r->last - r->first) >= USE_PERMILLE)
         r->none_free = whole;
     else if (r->n_pool > 1 && rule_permille(all, r->last - r->first) >= FULL_PERMILLE)
         r->none_free = all;

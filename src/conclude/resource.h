@@ -195,11 +195,11 @@ struct resource {
     uint32_t n_alike;     /* locks: more of its class, waited for and held in the same way, which */
     uint64_t alike_count; /* stand behind it; the waits for them, */
     uint64_t alike_ns;    /* and their time */
-    unsigned full;      /* input, output: permille of the time in which at_once threads are there,
+    unsigned full;        /* input, output: permille of the time in which at_once threads are there,
                            where that are less than all; 0: it is little */
-    uint64_t none_free; /* ns in which no thread of its pool had nothing to do; */
-    uint32_t n_pool;    /* the pool's threads, without those that hand out the work */
-    bool of_loops;      /* event loops wait for it in their handlers */
+    uint64_t none_free;   /* ns in which no thread of its pool had nothing to do; */
+    uint32_t n_pool;      /* the pool's threads, without those that hand out the work */
+    bool of_loops;        /* event loops wait for it in their handlers */
 };
 
 /* Whether nearly all of it was in a tenth of the recording, as what a start needs once. */

@@ -4485,6 +4485,24 @@ Test(resources, a_pool_is_busy_in_short_stretches_as_well)
     cr_assert_gt(f->resource->none_free, 450000000, "%s", f->text);
 }
 
+/* One had more to do than the other: more threads would have had nothing. */
+Test(resources, a_pool_of_which_one_thread_goes_on_alone_is_not_full)
+{
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    stack_id tasks = builder_stack(&b, TASKS);
+    for (int k = 0; k < 2; k++)
+        parks(own[k], k ? bob : ann, 1000000, 50000000, (lock_id){0}, tasks, other_stack);
+    parks(own[0], ann, 350000000, 1199000000, (lock_id){0}, tasks, other_stack);
+    for (uint64_t i = 1; i <= 230; i++)
+        for (int k = i > 60; k < 2; k++)
+            does_look(own[k], 45000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
+    run(1200000000);
+    const struct rule_finding *f = finding_of("waits-for-io");
+    cr_assert_not_null(f);
+    cr_assert_eq(f->resource->none_free, 0, "%s", f->text);
+    cr_assert_null(strstr(f->text, MORE_THREADS));
+}
+
 /* Threads that sleep in native code, which the program calls for its work. */
 static const struct rule_finding *native_calls(const char *frames)
 {

@@ -1442,6 +1442,28 @@ Test(servers, locks_of_one_class_that_are_held_in_the_same_way_are_one_card)
     cr_expect_gt(resource_permille(f->resource), 800);
 }
 
+/* ann and bob want what cat has; of one lock nine times as long. */
+Test(servers, one_lock_with_nearly_all_of_the_time_has_its_own_card)
+{
+    lock_id one = of_class("Lshop/Book;"), two = of_class("Lshop/Book;");
+    stack_id takes = builder_stack(&b, "shop.Desk.serve:7 shop.Main.run:3"),
+             sleeps = builder_stack(&b, "shop.Feed.load:9 shop.Desk.serve:8 shop.Main.run:3");
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t from = 1000000 + i * 100000000;
+        lock_id on = i ? one : two;
+        ADD(&b, cat.v, cat, from, sleep_enter, .timeout_ns = 5, .stack = sleeps);
+        ADD(&b, ann.v, ann, from + 1000, monitor_contended_enter, .lock = on, .owner = cat,
+            .stack = takes);
+        ADD(&b, bob.v, bob, from + 1000, monitor_contended_enter, .lock = on, .owner = cat,
+            .stack = takes);
+        ADD0(&b, cat.v, cat, from + 90000000, sleep_exit);
+        ADD(&b, ann.v, ann, from + 90001000, monitor_contended_entered, .lock = on);
+        ADD(&b, bob.v, bob, from + 90002000, monitor_contended_entered, .lock = on);
+    }
+    run(1010000000);
+    cr_expect_not(says("objects)"));
+}
+
 Test(servers, a_lock_that_is_held_for_something_else_has_its_own_card)
 {
     wait_for_sessions("shop.Feed.load:9 shop.Desk.serve:8 shop.Main.run:3",
