@@ -2268,7 +2268,10 @@ Test(resources, a_limit_of_less_than_one_call_a_second_is_told_by_the_minute)
     /* These have not passed when the recording ends. */
     for (uint32_t i = 0; i < 10; i++) {
         thread_id who = builder_thread(&b, "late");
-        ADD(&b, who.v, who, 400000000000, park_enter, .stack = builder_stack(&b, limit));
+        ADD(&b, who.v, who, 400000000000, sleep_enter, .timeout_ns = 60000000000,
+            .stack =
+                builder_stack(&b, "java.lang.Thread.sleep:1 com.fast.flow.RateLimiter.acquire:7 "
+                                  "shop.Desk.place:21 org.web.Worker.run:9"));
     }
     run(401000000000);
     const struct rule_finding *f = first_card();

@@ -1476,7 +1476,8 @@ Test(servers, a_lock_that_is_held_for_something_else_has_its_own_card)
 }
 
 /* web-1 computes, and is seen at it; alone since then, for 3 s.  Three others wait for work: they get
- * it from `giver` now and then, do nothing for long with it, and wait again. */
+ * it from `giver` now and then, the first one from web-1, do nothing for long with it, and wait
+ * again. */
 static const struct rule_finding *computes_alone(uint64_t since, thread_id giver)
 {
     const uint64_t end = 3000000000, each = 50000000;
@@ -1487,8 +1488,8 @@ static const struct rule_finding *computes_alone(uint64_t since, thread_id giver
     const thread_id others[] = {ann, bob, cat};
     for (uint64_t from = since; from + each <= end; from += each)
         for (int k = 0; k < 3; k++)
-            parks(others[k], giver, from + (uint64_t)k, from + each - 100000 + (uint64_t)k, queue,
-                  idle, gives);
+            parks(others[k], k ? giver : web[0], from + (uint64_t)k,
+                  from + each - 100000 + (uint64_t)k, queue, idle, gives);
     for (int i = 1; i < THREADS_OF_WEB; i++)
         does_park(web[i], 1000, end);
     does_park(dan, since, end);
@@ -1526,6 +1527,34 @@ Test(servers, who_runs_alone_and_gives_the_others_their_work_is_the_limit)
     cr_expect_not_null(strstr(f->text, "; the other threads get their work from it; try: let more "
                                        "threads do this"),
                        "%s", f->text);
+}
+
+/* web-1 computes for 3 s, all others are parked, but for some who run one after the other, for 50 ms
+ * each. */
+static bool is_serial_beside(uint32_t n)
+{
+    const uint64_t end = 3000000000, each = 50000000;
+    const thread_id parked[] = {ann, bob, cat, dan, web[1], web[2]};
+    for (size_t i = 0; i < sizeof parked / sizeof *parked; i++)
+        does_park(parked[i], 1000, end);
+    for (uint64_t i = 0; i < n; i++) {
+        thread_id who = builder_thread(&b, "io");
+        does_park(who, 1000, i * each + 2000);
+        does_park(who, (i + 1) * each, end);
+    }
+    ADD0(&b, web[0].v, web[0], 1000, thread_start);
+    run(end);
+    return has_finding("serial-phase");
+}
+
+Test(servers, many_threads_that_do_little_are_others_too)
+{
+    cr_assert(is_serial_beside(12));
+}
+
+Test(servers, a_few_threads_that_do_little_are_not)
+{
+    cr_assert_not(is_serial_beside(3));
 }
 
 Test(servers, who_runs_alone_for_a_part_of_the_time_is_a_note)
