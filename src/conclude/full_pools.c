@@ -1,5 +1,6 @@
 /* Whether a pool had a free thread, one that had nothing to do: where there was none, what its
- * threads do limits all that is given to the pool. */
+ * threads do limits all that is given to the pool.  And for how long one thread alone had work, which
+ * is not divided then. */
 #include "analyze/io_calls.h"
 #include "base/util.h"
 #include "conclude/resource_names.h"
@@ -13,11 +14,14 @@ enum {
     NONE_FREE_NS = 250000000, /* this long at least, */
     USE_PERMILLE = 400,       /* and of the time of use: the pool is full; */
     FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
+    ALONE_THREADS = 3,        /* of a pool of so many one had work alone, */
+    ALONE_PERMILLE = 250,     /* for this part of the time of use, in one stretch */
 };
 
 struct idle_edge {
     uint64_t time;
-    int change;
+    int32_t change;
+    uint32_t thread;
 };
 
 static int by_time(const void *x, const void *y)
@@ -26,9 +30,9 @@ static int by_time(const void *x, const void *y)
     return a->time != b->time ? (a->time < b->time ? -1 : 1) : a->change - b->change;
 }
 
-static void put_edges(struct buf *to, uint64_t from, uint64_t until)
+static void put_edges(struct buf *to, uint32_t thread, uint64_t from, uint64_t until)
 {
-    const struct idle_edge v[] = {{from, 1}, {until, -1}};
+    const struct idle_edge v[] = {{from, 1, thread}, {until, -1, thread}};
     if (from < until)
         buf_put(to, v, sizeof v);
 }
@@ -47,7 +51,7 @@ static bool works(const struct evidence *ev, uint32_t thread, struct buf *idle)
         if (!wait_is_for_work(a, s->context))
             continue;
         does = true;
-        put_edges(idle, s->start, span_end(&a->timeline, s));
+        put_edges(idle, thread, s->start, span_end(&a->timeline, s));
     }
     return does;
 }
@@ -66,15 +70,16 @@ static bool selects(const struct analysis *a, uint32_t thread)
     return 2 * selects > all;
 }
 
-/* The number of the pool's threads; their idle stretches, and from when to when there were any.  0:
- * one never waits for work, so that nothing is known. */
+/* The number of the pool's threads, and all of their ids, one bit each by xor; their idle stretches,
+ * and from when to when there were any.  0: one never waits for work, so that nothing is known. */
 static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct buf *idle,
-                             uint64_t *from, uint64_t *to)
+                             uint64_t *from, uint64_t *to, uint32_t *ids)
 {
     const struct thread_set *threads = &ev->a->threads;
     uint32_t n = 0;
     *from = UINT64_MAX;
     *to = 0;
+    *ids = 0;
     for (uint32_t i = 1; i < ev->a->timeline.n_lines && i < threads->n; i++) {
         if (!resource_same_pool(ev->a, thread, i))
             continue;
@@ -85,19 +90,47 @@ static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct 
         }
         *from = min_u64(*from, threads->v[i].from);
         *to = max_u64(*to, threads->v[i].to);
+        *ids ^= i;
         n++;
     }
     return n;
 }
 
+/* The longest stretch, within the time of use, in which one thread of the pool had work alone.  ids:
+ * of those that are busy before the first edge. */
+static void find_alone(struct resource *r, const struct idle_edge *v, size_t n, uint32_t ids,
+                       uint64_t end)
+{
+    uint32_t idle = 0, alone = 0;
+    uint64_t since = 0, longest = 0;
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t time = i < n ? v[i].time : end;
+        idle += i < n ? (uint32_t)v[i].change : 0;
+        ids ^= i < n ? v[i].thread : 0;
+        uint32_t now = i < n && idle + 1 == r->n_pool ? ids : 0;
+        if (now == alone || (i + 1 < n && v[i + 1].time == time))
+            continue;
+        uint64_t ns = alone ? common_u64(since, time, r->first, r->last) : 0;
+        if (ns > longest) {
+            longest = ns;
+            r->alone = alone;
+        }
+        alone = now;
+        since = time;
+    }
+    bool much = rule_permille(longest, r->last - r->first) >= ALONE_PERMILLE;
+    r->alone_ns = r->n_pool >= ALONE_THREADS && much ? longest : 0;
+}
+
 void pool_find_none_free(const struct evidence *ev, struct resource *r)
 {
     struct buf idle = {0};
-    uint64_t from, to, whole = 0, all = 0, longer = 0;
+    uint64_t from = 0, to = 0, whole = 0, all = 0, longer = 0;
+    uint32_t ids = 0;
     int free_ones = 0;
     bool is_virtual =
         ev->a->threads.v[r->holder].is_virtual; /* one for each request or connection */
-    r->n_pool = is_virtual ? 0 : look_at_pool(ev, r->holder, &idle, &from, &to);
+    r->n_pool = is_virtual ? 0 : look_at_pool(ev, r->holder, &idle, &from, &to, &ids);
     struct idle_edge *v = (void *)idle.p;
     size_t n = r->n_pool ? idle.len / sizeof *v : 0;
     if (n)
@@ -111,6 +144,8 @@ void pool_find_none_free(const struct evidence *ev, struct resource *r)
         free_ones += i < n ? v[i].change : 0;
         from = free_ones ? from : until;
     }
+    if (!idle.oom)
+        find_alone(r, v, n, ids, to);
     buf_fini(&idle);
     if (rule_permille(longer, ev->length) >= NONE_FREE_PERMILLE &&
         rule_permille(longer, r->last - r->first) >= USE_PERMILLE)

@@ -198,8 +198,10 @@ struct resource {
     unsigned full;        /* input, output: permille of the time in which at_once threads are there,
                            where that are less than all; 0: it is little */
     uint64_t none_free;   /* ns in which no thread of its pool had nothing to do; */
-    uint32_t n_pool;      /* the pool's threads, without those that hand out the work */
-    bool of_loops;        /* event loops wait for it in their handlers */
+    uint32_t alone;    /* of the pool: for alone_ns, in one stretch, only this thread had work; */
+    uint64_t alone_ns; /* 0: for less than is worth a word */
+    uint32_t n_pool;   /* the pool's threads, without those that hand out the work */
+    bool of_loops;     /* event loops wait for it in their handlers */
 };
 
 /* Whether nearly all of it was in a tenth of the recording, as what a start needs once. */

@@ -156,6 +156,13 @@ static void say_io(struct rule_finding *f, const struct evidence *ev)
             rule_say(f, "never more than %u at a time, %u for %u %% of the time", r->at_once,
                      r->at_once, r->full / 10);
     }
+    if (r->alone_ns) {
+        rule_line(f, CARD_PLAIN);
+        rule_say(f, "for %s only ", human_time(r->alone_ns).text);
+        rule_say_thread(f, ev, r->alone);
+        rule_say(f, " of the pool's %s threads had work", human_count(r->n_pool).text);
+        rule_add_thread(f, ev, r->alone);
+    }
     rule_line(f, CARD_WAIT_IN);
     rule_say_in(f, ev, "", r->wait_at);
     rule_say_in(f, ev, " <- ", program_caller(&ev->resources.program, r->wait_stack));
@@ -681,6 +688,8 @@ static const char *advice_for(const struct rule_finding *f, const struct evidenc
         return "allow more at a time: more threads alone would not help";
     if (is_small_pool(r))
         return "give the pool more threads, or make the other end answer faster";
+    if (r->alone_ns && 2 * r->alone_ns >= r->last - r->first)
+        return "divide the longest task: the other threads had no work";
     if (resource_is_rate(r, ev->a))
         return "allow more calls per second";
     const struct activity *x = r->doing;

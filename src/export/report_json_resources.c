@@ -49,6 +49,8 @@ static json_t *resource_json(const struct report *r, const struct rule_finding *
     json_set_count(j, "due_ns", of->timed_ns + of->due_ns);
     set_known(j, "pool_threads", of->n_pool);
     json_set_count(j, "none_free_ns", of->none_free);
+    json_set_thread(j, "alone", "alone_name", r, of->alone_ns ? of->alone : 0);
+    json_set_count(j, "alone_ns", of->alone_ns);
     json_object_set_new(j, "behind", behind_json(r, f));
     return j;
 }

@@ -4491,19 +4491,27 @@ Test(resources, a_pool_is_busy_in_short_stretches_as_well)
 /* One had more to do than the other: more threads would have had nothing. */
 Test(resources, a_pool_of_which_one_thread_goes_on_alone_is_not_full)
 {
-    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2")};
+    thread_id own[] = {builder_thread(&b, "exec-1"), builder_thread(&b, "exec-2"),
+                       builder_thread(&b, "exec-3")};
+    const thread_id by[] = {ann, bob, cat};
     stack_id tasks = builder_stack(&b, TASKS);
+    for (int k = 0; k < 3; k++)
+        parks(own[k], by[k], 1000000, 50000000, (lock_id){0}, tasks, other_stack);
     for (int k = 0; k < 2; k++)
-        parks(own[k], k ? bob : ann, 1000000, 50000000, (lock_id){0}, tasks, other_stack);
-    parks(own[0], ann, 350000000, 1199000000, (lock_id){0}, tasks, other_stack);
+        parks(own[k], by[k], 350000000, 1199000000, (lock_id){0}, tasks, other_stack);
     for (uint64_t i = 1; i <= 230; i++)
-        for (int k = i > 60; k < 2; k++)
+        for (int k = i > 60 ? 2 : 0; k < 3; k++)
             does_look(own[k], 45000000 + i * 5000000, IN_CLIENT, SAMPLE_IDLE);
     run(1200000000);
     const struct rule_finding *f = finding_of("waits-for-io");
     cr_assert_not_null(f);
     cr_assert_eq(f->resource->none_free, 0, "%s", f->text);
     cr_assert_null(strstr(f->text, MORE_THREADS));
+    cr_assert_not_null(strstr(f->text, " ms only exec-3 of the pool's 3 threads had work; wait in"),
+                       "%s", f->text);
+    cr_assert_str_eq(labelled(f, CARD_TRY),
+                     "divide the longest task: the other threads had no work");
+    cr_assert(f->resource->alone_ns > 800000000 && f->resource->alone_ns < 850000000);
 }
 
 /* Threads that sleep in native code, which the program calls for its work. */
