@@ -146,13 +146,14 @@ static void take(void *ctx, const struct sample *s)
     buf_put(&out.taken, &s, sizeof s);
 }
 
-/* Frames of compiled code that have a method, and those that have none; a sample without any frame
- * is one of these. */
+/* Frames of compiled code that have a method, and those that have none; a sample in Java without any
+ * frame is one of these.  One between Java and the JVM, or at a collection, says nothing about code. */
 static void count_compiled(const struct sample *s, uint64_t *known, uint64_t *unknown)
 {
     const struct sample_frame *f = sample_frames(s);
     *known = 0;
-    *unknown = s->n <= 0;
+    *unknown = s->n == -(int32_t)SAMPLE_ERROR_unknown_java ||
+               s->n == -(int32_t)SAMPLE_ERROR_not_walkable_java;
     for (int32_t i = 0; i < s->n; i++)
         if (f[i].kind == WALK_COMPILED)
             ++*(f[i].method && f[i].stamp ? known : unknown);

@@ -11,7 +11,7 @@ async function withTicker(w, body, command = () => []) {
     const folder = join(build, `live-${++folders}`);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const all = [...command(folder), `${w.jdk.home}/bin/java`, "-cp", w.classes, "Ticker", "60"];
+    const all = [...command(folder), `${w.jdk.home}/bin/java`, "-cp", w.classes, "Ticker", "3600"];
     const child = spawn(all[0], all.slice(1), { stdio: ["pipe", "pipe", "ignore"], cwd: folder });
     const ended = new Promise((done) => child.on("exit", done));
     await new Promise((done) => child.stdout.once("data", done));

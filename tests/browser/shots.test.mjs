@@ -185,7 +185,7 @@ export const tests = {
     a_live_recording: async (w) => {
         const folder = join(build, "shots");
         mkdirSync(folder, { recursive: true });
-        const jvm = spawn(`${w.jdk.home}/bin/java`, ["-cp", w.classes, "Ticker", "60"], { stdio: ["pipe", "pipe", "ignore"], cwd: folder });
+        const jvm = spawn(`${w.jdk.home}/bin/java`, ["-cp", w.classes, "Ticker", "3600"], { stdio: ["pipe", "pipe", "ignore"], cwd: folder });
         await new Promise((done) => jvm.stdout.once("data", done));
         const server = await view([String(jvm.pid)], { cwd: folder, env: { ...process.env, XDG_STATE_HOME: folder } });
         try {
