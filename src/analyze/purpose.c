@@ -447,28 +447,18 @@ static enum purpose purpose_by_causes(const struct trace *t, const struct causes
     return purpose_unasked(t, c, s, x, says);
 }
 
-/* Whether two classes are of one library, by the first two names of their packages. */
-static bool is_one_library(const char *x, const char *y)
-{
-    const char *end = strchr(x, '/');
-    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
-    return end && strncmp(x, y, (size_t)(end + 1 - x)) == 0;
-}
-
 /* Whether the outermost frame that is not the JDK's is of a thread pool's worker, by its name, and what
  * it runs is of somebody else. */
 static bool is_workers_task(const struct trace *t, const struct trace_stack *s)
 {
-    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
     const char *worker = NULL;
-    bool known = false;
     for (uint32_t i = s->flags & STACK_TRUNCATED ? 0 : s->n_frames; i-- > 0;) {
         const char *signature = trace_method_class(t, s->frames[i].method);
         if (sites_is_jdk(signature))
             continue;
-        for (size_t k = 0; k < ARRAY_LEN(words) && !worker; k++)
-            known |= strstr(signature, words[k]) != NULL;
-        if (worker && known && !is_one_library(worker, signature))
+        if (!worker && !sites_is_workers(signature))
+            return false;
+        if (worker && !sites_one_library(worker, signature))
             return true;
         worker = worker ? worker : signature;
     }

@@ -84,6 +84,22 @@ bool sites_one_class(const struct trace *t, stack_id x, stack_id y)
     return n && n == strcspn(b, "$;") && memcmp(a, b, n) == 0;
 }
 
+bool sites_one_library(const char *x, const char *y)
+{
+    const char *end = strchr(x, '/');
+    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
+    return end && strncmp(x, y, (size_t)(end + 1 - x)) == 0;
+}
+
+bool sites_is_workers(const char *signature)
+{
+    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strstr(signature, words[i]))
+            return true;
+    return false;
+}
+
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app)
 {

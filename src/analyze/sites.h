@@ -49,6 +49,12 @@ const char *sites_class(const struct trace *t, stack_id stack);
 /* Whether two stacks are in one class there, or in classes nested in it; false: unknown. */
 bool sites_one_class(const struct trace *t, stack_id x, stack_id y);
 
+/* Whether two classes are of one library, by the first two names of their packages. */
+bool sites_one_library(const char *x, const char *y);
+
+/* Whether a class is a thread pool's worker, by its name. */
+bool sites_is_workers(const char *signature);
+
 /* As sites_name, of the frames from `first` on; unknown when there are none. */
 void sites_name_from(const struct trace *t, const struct trace_stack *s, uint32_t first,
                      struct place *top, struct place *app);

@@ -169,7 +169,6 @@ static void take_libraries(struct program *p)
 
 static bool is_workers(const struct program *p, stack_id stack)
 {
-    static const char *const words[] = {"Executor", "Worker", "ThreadPool", "PoolThread"};
     const struct trace *t = p->trace;
     const struct trace_stack *s = trace_stack(t, stack);
     for (uint32_t i = s->flags & STACK_TRUNCATED ? 0 : s->n_frames; i-- > 0;) {
@@ -179,10 +178,7 @@ static bool is_workers(const struct program *p, stack_id stack)
             return true;
         if (sites_is_jdk(signature))
             continue;
-        for (size_t k = 0; k < ARRAY_LEN(words); k++)
-            if (program_code(p, m->id) == CODE_LIBRARY && strstr(signature, words[k]))
-                return true;
-        return false;
+        return program_code(p, m->id) == CODE_LIBRARY && sites_is_workers(signature);
     }
     return false;
 }
@@ -264,10 +260,7 @@ struct place program_outermost(const struct program *p, stack_id stack)
 
 bool program_one_library(const struct program *p, method_id x, method_id y)
 {
-    const char *a = trace_method_class(p->trace, x), *b = trace_method_class(p->trace, y);
-    const char *end = strchr(a, '/');
-    end = end && strchr(end + 1, '/') ? strchr(end + 1, '/') : end;
-    return end && strncmp(a, b, (size_t)(end + 1 - a)) == 0;
+    return sites_one_library(trace_method_class(p->trace, x), trace_method_class(p->trace, y));
 }
 
 bool program_waits_for_work(const struct program *p, stack_id stack)
