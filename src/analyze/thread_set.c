@@ -90,6 +90,11 @@ uint64_t thread_life(const struct thread_stats *s)
     return s->to - s->from;
 }
 
+bool thread_is_main(const struct trace *t, const struct thread_stats *s)
+{
+    return strcmp(trace_thread(t, s->id)->name, "main") == 0;
+}
+
 bool thread_is_carrier(const struct trace *t, const struct thread_stats *s)
 {
     return strcmp(trace_thread(t, s->id)->group, "CarrierThreads") == 0;

@@ -67,6 +67,9 @@ void thread_set_finish(struct thread_set *ts, uint64_t window_from, uint64_t win
 
 uint64_t thread_life(const struct thread_stats *s);
 
+/* Whether it is the thread that the JVM runs the program's main method in, by its name. */
+bool thread_is_main(const struct trace *t, const struct thread_stats *s);
+
 /* Whether a thread carries virtual threads. */
 bool thread_is_carrier(const struct trace *t, const struct thread_stats *s);
 

@@ -55,9 +55,8 @@ static const struct opt opts[] = {
     {"pools", 0, OPT_FLAG, offsetof(struct args, pools), NULL,
      "only which thread pools wait for each other, and the circles among them", NULL, 0, 0},
     {"hot", 0, OPT_FLAG, offsetof(struct args, hot), NULL,
-     "only the samples (groups cpu, wall; else looks): what the threads executed, and the owners of locks "
-     "while "
-     "others waited for them",
+     "only the samples (groups cpu, wall; else looks): what the threads executed, and the owners of "
+     "locks while others waited for them",
      NULL, 0, 0},
     {"io", 0, OPT_FLAG, offsetof(struct args, io), NULL,
      "only the input and output (group io): by peer, file, host name, child process", NULL, 0, 0},

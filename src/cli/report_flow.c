@@ -264,8 +264,7 @@ static const char *const stuck_words[STATE_LIMIT] = {
     [STATE_SLEEPING] = "asleep",    [STATE_REACQUIRING] = "reacquiring",
 };
 
-/* The frame in which code that is not the JDK's calls it: the first one that is shown of a long
- * stack is the call. */
+/* The JDK's frame that other code has called: a long stack is shown from there outwards. */
 static uint32_t call_of_jdk(const struct page *p, const struct trace_stack *s)
 {
     const struct program *program = &p->r->a->resources->program;
@@ -286,7 +285,7 @@ void page_stack(const struct page *p, stack_id stack, uint32_t most)
     const struct trace *t = p->r->trace;
     const struct trace_stack *s = trace_stack(t, stack);
     uint32_t from = s->n_frames > most ? call_of_jdk(p, s) : 0;
-    print_left_out(p, "       %" PRIu32 " frame%s of the JDK\n", from);
+    print_left_out(p, "       %" PRIu32 " inner frame%s\n", from);
     for (uint32_t i = from; i < s->n_frames && i - from < most; i++) {
         char text[PAGE_NAME];
         page_place(p, sites_frame(t, s, i), p->width - 10, text);

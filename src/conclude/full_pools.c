@@ -14,7 +14,7 @@ enum {
     NONE_FREE_NS = 250000000, /* this long at least, */
     USE_PERMILLE = 400,       /* and of the time of use: the pool is full; */
     FULL_PERMILLE = 600,      /* or of the time of use, in stretches of any length */
-    ALONE_THREADS = 3,        /* of a pool of so many one had work alone, */
+    ALONE_THREADS = 3,        /* of a pool of this size or more one had work alone, */
     ALONE_PERMILLE = 250,     /* for this part of the time of use, in one stretch */
 };
 
@@ -70,8 +70,8 @@ static bool selects(const struct analysis *a, uint32_t thread)
     return 2 * selects > all;
 }
 
-/* The number of the pool's threads, and all of their ids, one bit each by xor; their idle stretches,
- * and from when to when there were any.  0: one never waits for work, so that nothing is known. */
+/* The number of the pool's threads, and their ids, joined by xor; their idle stretches, and from when
+ * to when there were any.  0: one never waits for work, so that nothing is known. */
 static uint32_t look_at_pool(const struct evidence *ev, uint32_t thread, struct buf *idle,
                              uint64_t *from, uint64_t *to, uint32_t *ids)
 {

@@ -333,7 +333,7 @@ static int add_ends(struct finder *f)
 static bool is_mains(const struct analysis *a, const struct resource *r)
 {
     return r->kind == RESOURCE_THINGS && r->permits && r->count == 1 &&
-           strcmp(trace_thread(a->trace, a->threads.v[r->threads[0]].id)->name, "main") == 0;
+           thread_is_main(a->trace, &a->threads.v[r->threads[0]]);
 }
 
 /* Whether the one thread of a delay, or the main thread at a semaphore, has never returned from it: it

@@ -167,11 +167,6 @@ void rule_stuck(struct evidence *ev)
 
 /* --- sleep-on-path ---------------------------------------------------------------------------- */
 
-static bool is_main(const struct analysis *a, uint32_t thread)
-{
-    return strcmp(trace_thread(a->trace, a->threads.v[thread].id)->name, "main") == 0;
-}
-
 /* Whether the sleeps are mostly the main thread's, in a loop, as until it is time to end. */
 static bool lets_time_pass(const struct analysis *a, const struct path_segment *longest,
                            uint64_t all)
@@ -185,7 +180,8 @@ static bool lets_time_pass(const struct analysis *a, const struct path_segment *
             ns += p->v[i].to - p->v[i].from;
             n++;
         }
-    return is_main(a, longest->thread) && n >= SLEEP_LOOP && 2 * ns >= all;
+    return thread_is_main(a->trace, &a->threads.v[longest->thread]) && n >= SLEEP_LOOP &&
+           2 * ns >= all;
 }
 
 void rule_sleep_on_path(struct evidence *ev)
@@ -286,7 +282,7 @@ void rule_serial_phase(struct evidence *ev)
         g->v[most].alone < SERIAL_LEAST_NS || is_told_holder(ev, most, g->v[most].alone))
         return;
     /* The main thread starts and ends the others; for a server, this phase is its start. */
-    bool mains = is_main(ev->a, most);
+    bool mains = thread_is_main(ev->a->trace, &ev->a->threads.v[most]);
     if (mains && ev->a->stop.thread)
         return;
     bool much = rule_permille(g->level[1], g->elapsed) >= SERIAL_MUCH_PERMILLE;

@@ -127,22 +127,26 @@ static bool is_of(const struct resource *r, lock_id lock)
     return is;
 }
 
-/* Whether a resource has a finding that also covers the resources behind it. */
-static bool speaks_of(const struct evidence *ev, const struct resource *r, lock_id lock)
+/* Whether the finding about a resource also covers another one, which is it or stands behind it. */
+static bool covers(const struct evidence *ev, const struct resource *of, const struct resource *r)
 {
-    bool told = is_of(r, lock);
-    for (size_t i = 0; i < ev->resources.n && !told; i++)
-        told = root_of(ev, &ev->resources.v[i]) == r && is_of(&ev->resources.v[i], lock);
-    return told;
+    bool does = of && (of == r || of == root_of(ev, r));
+    for (uint32_t i = 0; of && i < of->n_behind; i++)
+        does |= &ev->resources.v[of->behind[i] - 1] == r;
+    return does;
 }
 
 struct rule_finding *rule_of_lock(struct evidence *ev, lock_id lock)
 {
     struct rule_finding *v = (void *)ev->found.p;
-    for (size_t i = 0; i < ev->found.len / sizeof *v; i++)
-        if (v[i].resource && lock.v && speaks_of(ev, v[i].resource, lock))
-            return &v[i];
-    return NULL;
+    size_t n = ev->found.len / sizeof *v, first = n;
+    for (size_t i = 0; i < ev->resources.n && lock.v; i++) {
+        const struct resource *r = &ev->resources.v[i];
+        for (size_t k = 0; k < first && is_of(r, lock); k++)
+            if (covers(ev, v[k].resource, r))
+                first = k;
+    }
+    return first < n ? &v[first] : NULL;
 }
 
 struct rule_finding *rule_of_blocker(struct evidence *ev, const struct activity *x)

@@ -51,6 +51,9 @@ static json_t *resource_json(const struct report *r, const struct rule_finding *
     json_set_count(j, "none_free_ns", of->none_free);
     json_set_thread(j, "alone", "alone_name", r, of->alone_ns ? of->alone : 0);
     json_set_count(j, "alone_ns", of->alone_ns);
+    json_set_count(j, "alike", of->n_alike);
+    json_set_count(j, "alike_count", of->alike_count);
+    json_set_count(j, "alike_ns", of->alike_ns);
     json_object_set_new(j, "behind", behind_json(r, f));
     return j;
 }
